@@ -1,0 +1,2 @@
+//! The `ambient` command.
+fn main() {}

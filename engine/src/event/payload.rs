@@ -1,0 +1,177 @@
+//! The payload codec: bincode 2.0.1, little endian, variable-length integers.
+//!
+//! The frame around a payload is coded by hand (see `format`), and the segment header names this codec
+//! by number, so it can be replaced without a new format. Two payloads do not use it, because they are
+//! read without decoding: an edit begins with the position of its line's previous edit as eight plain
+//! bytes, and [`Closed`] has a fixed size.
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Change, Edit, Event, Kind, Line};
+use crate::format::PAYLOAD_LEN_MAX_BYTES;
+
+/// Version of the payload layouts below; stored in each frame.
+pub const PAYLOAD_SCHEMA: u16 = 1;
+
+/// Bytes of an edit's payload before the coded part: the previous edit's position.
+const PREVIOUS_EDIT_LEN_BYTES: usize = 8;
+
+type Codec = Configuration<LittleEndian, Varint, Limit<{ PAYLOAD_LEN_MAX_BYTES as usize }>>;
+
+const CODEC: Codec = bincode::config::standard().with_limit::<{ PAYLOAD_LEN_MAX_BYTES as usize }>();
+
+/// A payload that could not be coded or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PayloadError {
+    /// The value could not be written.
+    #[error("the event could not be encoded: {0}")]
+    Encode(#[from] bincode::error::EncodeError),
+    /// The bytes are not a payload of this kind.
+    #[error("the payload could not be decoded: {0}")]
+    Decode(#[from] bincode::error::DecodeError),
+    /// Bytes are left over after the value: not what a writer of this version makes.
+    #[error("the payload has {0} bytes too many")]
+    Trailing(usize),
+    /// The payload is shorter than its fixed part.
+    #[error("the payload is too short: {0} bytes")]
+    Short(usize),
+    /// The payload's layout is of a version this program does not know.
+    #[error("payload layout {0} is not known to this version; use a newer one")]
+    Schema(u16),
+    /// The kind has no event of its own.
+    #[error("a frame of kind {0:?} holds no event")]
+    NoEvent(Kind),
+}
+
+/// What the `closed` frame says: how far the log goes, and the checksum of its whole index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// Lines in the log.
+    pub lines: u64,
+    /// Logical position of the end of the batch before this frame.
+    pub end: u64,
+    /// crc32 over every index entry, in order.
+    pub index_crc: u32,
+}
+
+impl Closed {
+    /// Size of the payload.
+    pub const LEN_BYTES: usize = 24;
+
+    pub(crate) fn to_bytes(self) -> [u8; Self::LEN_BYTES] {
+        let mut bytes = [0; Self::LEN_BYTES];
+        bytes[0..8].copy_from_slice(&self.lines.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.end.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.index_crc.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn from_bytes(payload: &[u8]) -> Result<Self, PayloadError> {
+        let bytes: &[u8; Self::LEN_BYTES] =
+            payload.try_into().map_err(|_| PayloadError::Short(payload.len()))?;
+        let word = |at: usize| {
+            u64::from_le_bytes([
+                bytes[at],
+                bytes[at + 1],
+                bytes[at + 2],
+                bytes[at + 3],
+                bytes[at + 4],
+                bytes[at + 5],
+                bytes[at + 6],
+                bytes[at + 7],
+            ])
+        };
+        let index_crc = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
+        Ok(Self { lines: word(0), end: word(8), index_crc })
+    }
+}
+
+/// What of an edit is coded behind the previous edit's position.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct EditBody {
+    by: String,
+    change: Change,
+}
+
+fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError> {
+    bincode::serde::encode_into_std_write(value, into, CODEC)?;
+    Ok(())
+}
+
+fn read<T: DeserializeOwned>(payload: &[u8]) -> Result<T, PayloadError> {
+    let (value, len_bytes) = bincode::serde::decode_from_slice(payload, CODEC)?;
+    match payload.len() - len_bytes {
+        0 => Ok(value),
+        trailing => Err(PayloadError::Trailing(trailing)),
+    }
+}
+
+/// Appends the payload of `event` to `into`. `previous_edit` is used by edits only.
+pub(crate) fn encode(event: &Event, previous_edit: u64, into: &mut Vec<u8>) -> Result<(), PayloadError> {
+    match event {
+        Event::Opened(value) => write(value, into),
+        Event::Line(value) => write(value, into),
+        Event::Edit(Edit { by, change, .. }) => {
+            into.extend_from_slice(&previous_edit.to_le_bytes());
+            write(&EditBody { by: by.clone(), change: change.clone() }, into)
+        }
+        Event::Meta(value) => write(value, into),
+        Event::Progress(value) => write(value, into),
+        Event::Captured(value) => write(value, into),
+        Event::Finished(value) => write(value, into),
+        Event::Device(value) => write(value, into),
+        Event::Generation(value) => write(value, into),
+        Event::Assistant(value) => write(value, into),
+        Event::Dropped(value) => write(value, into),
+    }
+}
+
+/// Reads the event in a frame of `kind` about `line`.
+pub(crate) fn decode(kind: Kind, schema: u16, line: u64, payload: &[u8]) -> Result<Event, PayloadError> {
+    if schema != PAYLOAD_SCHEMA {
+        return Err(PayloadError::Schema(schema));
+    }
+    Ok(match kind {
+        Kind::Opened => Event::Opened(read(payload)?),
+        Kind::Line => Event::Line(read(payload)?),
+        Kind::Repair | Kind::Speaker | Kind::Hide | Kind::Split | Kind::Revert => {
+            Event::Edit(decode_edit(schema, line, payload)?)
+        }
+        Kind::Meta => Event::Meta(read(payload)?),
+        Kind::Progress => Event::Progress(read(payload)?),
+        Kind::Captured => Event::Captured(read(payload)?),
+        Kind::Finished => Event::Finished(read(payload)?),
+        Kind::Device => Event::Device(read(payload)?),
+        Kind::Generation => Event::Generation(read(payload)?),
+        Kind::Assistant => Event::Assistant(read(payload)?),
+        Kind::Dropped => Event::Dropped(read(payload)?),
+        Kind::Closed => return Err(PayloadError::NoEvent(kind)),
+    })
+}
+
+/// Reads a line's payload.
+pub(crate) fn decode_line(schema: u16, payload: &[u8]) -> Result<Line, PayloadError> {
+    if schema != PAYLOAD_SCHEMA {
+        return Err(PayloadError::Schema(schema));
+    }
+    read(payload)
+}
+
+/// Reads an edit's payload.
+pub(crate) fn decode_edit(schema: u16, line: u64, payload: &[u8]) -> Result<Edit, PayloadError> {
+    if schema != PAYLOAD_SCHEMA {
+        return Err(PayloadError::Schema(schema));
+    }
+    let coded = payload.get(PREVIOUS_EDIT_LEN_BYTES..).ok_or(PayloadError::Short(payload.len()))?;
+    let EditBody { by, change } = read(coded)?;
+    Ok(Edit { line, by, change })
+}
+
+/// The position of the previous edit of the same line, with which an edit's payload begins; 0 is none.
+pub(crate) fn previous_edit(payload: &[u8]) -> Result<u64, PayloadError> {
+    let bytes = payload.first_chunk().ok_or(PayloadError::Short(payload.len()))?;
+    Ok(u64::from_le_bytes(*bytes))
+}

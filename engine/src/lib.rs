@@ -1,0 +1,20 @@
+//! The engine of Ambient: the append-only log of a conversation, the fold that applies edits to it, and
+//! the views people and assistants read.
+//!
+//! What was heard is never rewritten. A session's log holds lines and later edits in checksummed
+//! segments; names, repairs and undo are events of their own; the folded and the verbatim view are
+//! computed. No audio, no models, no JSON-RPC, no terminal and no async here.
+
+mod clock;
+mod event;
+mod format;
+mod track;
+pub mod view;
+
+pub use clock::{Clock, FixedClock, SystemClock, micros_since_1970};
+pub use event::{
+    AssistantAct, AudioSpan, Captured, CapturedTrack, Change, Closed, DeviceChange, DeviceNote, Dropped,
+    Edit, EditTarget, Event, Finished, Generation, Kind, Line, MetaChange, ModelReference, Opened, Origin,
+    PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
+};
+pub use track::{Track, UnknownTrack};
