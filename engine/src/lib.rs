@@ -9,6 +9,8 @@ pub mod atomic_file;
 mod clock;
 mod event;
 mod format;
+pub mod jsonl;
+pub mod session;
 pub mod settings;
 mod track;
 pub mod view;

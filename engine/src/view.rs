@@ -5,8 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::jsonl::{JsonlReader, SkippedLine, session as jsonl};
+use crate::session::listing::{session_directories, sort_newest_first};
+use crate::session::{
+    Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
+    SessionMetadata, SessionRow,
+};
 use crate::{Clock, Track};
 
 /// What a session is doing, in the four words that are shown over MCP.
@@ -29,6 +35,7 @@ pub struct SessionSummary {
     /// The session's id.
     pub id: String,
     /// Its directory.
+    #[serde(serialize_with = "lossy_path")]
     pub dir: PathBuf,
     /// Its name.
     pub name: Option<String>,
@@ -44,6 +51,11 @@ pub struct SessionSummary {
     pub transcribing: bool,
     /// Why it cannot be read.
     pub error: Option<String>,
+}
+
+/// A path that is not Unicode must not keep a whole listing from being shown.
+fn lossy_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// A line as readers see it. The five keys are fixed.
@@ -92,6 +104,32 @@ pub struct Status {
     pub sessions: u64,
 }
 
+/// One line for people and exports: with its number and how sure the recogniser was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberedLine {
+    /// Index of the line in the order they were written, from 0.
+    pub index: u64,
+    /// The line.
+    pub line: TranscriptLine,
+    /// Mean probability of the recognised tokens, 0 to 1; 0 when unknown.
+    pub confidence: f32,
+}
+
+/// A whole session, for a person or an export.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionReading {
+    /// The session's id.
+    pub id: String,
+    /// What it is doing.
+    pub state: PersonState,
+    /// Its description, as far as there is one.
+    pub metadata: Option<SessionMetadata>,
+    /// Its lines by the clock; lines that begin together stay in the order they were written.
+    pub lines: Vec<NumberedLine>,
+    /// What could not be used, one sentence each, with file and line number.
+    pub warnings: Vec<String>,
+}
+
 /// A question that could not be answered; the text is for the person or assistant who asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,17 +140,88 @@ pub enum ViewError {
     /// No such directory under the root.
     #[error("no session {0}")]
     NoSession(String),
+    /// A beginning that more than one session has.
+    #[error("{prefix} could be any of {}; give more of the id", .candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// The ids that begin with it, newest first.
+        candidates: Vec<String>,
+    },
     /// Something in the session is a link.
     #[error("refusing symlink {}", .0.display())]
     Symlink(PathBuf),
+    /// A line that does not parse.
+    #[error(transparent)]
+    Damaged(#[from] SkippedLine),
+    /// `session.json` cannot be read.
+    #[error(transparent)]
+    Metadata(MetadataError),
+    /// A file or directory cannot be used.
+    #[error(transparent)]
+    Directory(DirectoryError),
+}
+
+impl From<DirectoryError> for ViewError {
+    fn from(error: DirectoryError) -> Self {
+        match error {
+            DirectoryError::Symlink(path) => Self::Symlink(path),
+            other => Self::Directory(other),
+        }
+    }
+}
+
+impl From<NotASessionId> for ViewError {
+    fn from(NotASessionId(word): NotASessionId) -> Self {
+        Self::NotAnId(word)
+    }
+}
+
+impl From<MetadataError> for ViewError {
+    fn from(error: MetadataError) -> Self {
+        match error {
+            MetadataError::Directory(error) => error.into(),
+            other => Self::Metadata(other),
+        }
+    }
+}
+
+/// Opens the root; none when there is none yet, which is a root without sessions.
+fn open_root(root: &Path) -> Result<Option<Directory>, ViewError> {
+    match Directory::open(root) {
+        Ok(root) => Ok(Some(root)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_session(root: &Path, id: &str) -> Result<SessionDirectory, ViewError> {
+    let session_id = SessionId::new(id)?;
+    let session = match open_root(root)? {
+        Some(root) => SessionDirectory::open(&root, &session_id)?,
+        None => None,
+    };
+    session.ok_or_else(|| ViewError::NoSession(id.to_owned()))
 }
 
 /// Every session under `root`, newest first by start time.
 ///
 /// # Errors
 /// The root exists and cannot be read.
-pub fn sessions(_root: &Path, _clock: &dyn Clock) -> Result<Vec<SessionSummary>, ViewError> {
-    Ok(Vec::new())
+pub fn sessions(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionSummary>, ViewError> {
+    Ok(rows(root, clock)?.into_iter().map(|row| row.summary).collect())
+}
+
+/// As [`sessions`], with the word for people.
+///
+/// # Errors
+/// The root exists and cannot be read.
+pub fn rows(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionRow>, ViewError> {
+    let Some(root) = open_root(root)? else { return Ok(Vec::new()) };
+    let sessions = session_directories(&root, clock)?;
+    let mut rows: Vec<_> = sessions.iter().map(|session| jsonl::row(session, clock)).collect();
+    sort_newest_first(&mut rows);
+    Ok(rows)
 }
 
 /// The lines of session `id` from index `since` on, folded or as they were heard.
@@ -120,19 +229,87 @@ pub fn sessions(_root: &Path, _clock: &dyn Clock) -> Result<Vec<SessionSummary>,
 /// # Errors
 /// No such session, or it cannot be read.
 pub fn transcript(
-    _root: &Path,
+    root: &Path,
     id: &str,
-    _since: u64,
-    _verbatim: bool,
-    _clock: &dyn Clock,
+    since: u64,
+    verbatim: bool,
+    clock: &dyn Clock,
 ) -> Result<Transcript, ViewError> {
-    Err(ViewError::NoSession(id.to_owned()))
+    let session = open_session(root, id)?;
+    // Before the lines: once this says that no line will be added, the lines read next are all there are.
+    let state = jsonl::state(&session, clock)?;
+    let reader = jsonl::reader(&session)?;
+    refuse_damage(&reader, verbatim)?;
+    let first = usize::try_from(since).unwrap_or(usize::MAX);
+    Ok(Transcript {
+        session: id.to_owned(),
+        state,
+        next: reader.len() as u64,
+        lines: reader.since(first, verbatim).map(|(line, _)| line).collect(),
+    })
+}
+
+/// An assistant is shown a whole session or told why not: half of one looks like all of it.
+fn refuse_damage(reader: &JsonlReader, verbatim: bool) -> Result<(), ViewError> {
+    let edits = if verbatim { None } else { reader.edit_damage().first_refusal() };
+    match reader.line_damage().first_refusal().or(edits) {
+        Some(line) => Err(line.clone().into()),
+        None => Ok(()),
+    }
+}
+
+/// The whole session `id` by the clock. A damaged line costs itself and is told in the warnings.
+///
+/// # Errors
+/// No such session, or nothing of it can be read.
+pub fn reading(
+    root: &Path,
+    id: &str,
+    verbatim: bool,
+    clock: &dyn Clock,
+) -> Result<SessionReading, ViewError> {
+    let session = open_session(root, id)?;
+    let state = jsonl::row(&session, clock).state;
+    let reader = jsonl::reader(&session)?;
+    let mut warnings = Vec::new();
+    for damage in [reader.line_damage(), reader.edit_damage()] {
+        warnings.extend(damage.report());
+    }
+    let metadata = match jsonl::metadata(&session) {
+        Ok(metadata) => metadata,
+        Err(error) => {
+            warnings.push(error.to_string());
+            None
+        }
+    };
+    let mut lines: Vec<_> = (0..)
+        .zip(reader.since(0, verbatim))
+        .map(|(index, (line, confidence))| NumberedLine { index, line, confidence })
+        .collect();
+    lines.sort_by_key(|numbered| numbered.line.start_ms);
+    Ok(SessionReading { id: id.to_owned(), state, metadata, lines, warnings })
 }
 
 /// What is being recorded, how many sessions wait, how many there are.
 ///
 /// # Errors
 /// The root exists and cannot be read.
-pub fn status(_root: &Path, _clock: &dyn Clock) -> Result<Status, ViewError> {
-    Ok(Status { live: None, awaiting_transcript: 0, sessions: 0 })
+pub fn status(root: &Path, clock: &dyn Clock) -> Result<Status, ViewError> {
+    let mut status = Status { live: None, awaiting_transcript: 0, sessions: 0 };
+    let Some(root) = open_root(root)? else { return Ok(status) };
+    let mut live: Option<SessionId> = None;
+    for session in session_directories(&root, clock)? {
+        status.sessions += 1;
+        if jsonl::awaits_transcript(&session, clock).unwrap_or(false) {
+            status.awaiting_transcript += 1;
+        }
+        // With several, the one whose name comes last, which is the one begun last.
+        if live.as_ref().is_none_or(|known| known < session.id())
+            && matches!(jsonl::state(&session, clock), Ok(SessionState::Live))
+        {
+            live = Some(session.id().clone());
+        }
+    }
+    status.live = live.map(|id| LiveSession { id: id.to_string() });
+    Ok(status)
 }

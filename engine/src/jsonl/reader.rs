@@ -1,0 +1,160 @@
+//! Reads `raw.jsonl` and `edits.jsonl` where they lie, and follows them as they grow.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::damage::{Damage, SkipReason, SkippedLine};
+use super::fold::{Edits, FirstLines, verbatim};
+use super::record::{HeardLine, parse_edit, parse_line};
+use super::tail::{RawLine, Tail};
+use crate::session::{Directory, DirectoryError};
+use crate::view::TranscriptLine;
+
+/// The lines as they were heard.
+const RAW_FILE: &str = "raw.jsonl";
+/// The edits.
+const EDITS_FILE: &str = "edits.jsonl";
+
+/// Everything read so far of one session's two files.
+#[derive(Debug, Default)]
+pub struct JsonlReader {
+    raw: Tail,
+    edits_tail: Tail,
+    lines: Vec<HeardLine>,
+    first_lines: FirstLines,
+    edits: Edits,
+    edit_count: u64,
+    line_damage: Damage,
+    edit_damage: Damage,
+}
+
+impl JsonlReader {
+    /// Reads what `session` holds now. A file that is missing is an empty one.
+    ///
+    /// # Errors
+    /// A file is a link or not a regular file, or cannot be read. Damaged lines are no error here: see
+    /// [`line_damage`](Self::line_damage) and [`edit_damage`](Self::edit_damage).
+    pub fn open(session: &Directory) -> Result<Self, DirectoryError> {
+        let mut reader = Self::default();
+        reader.refresh(session)?;
+        Ok(reader)
+    }
+
+    /// Reads what was appended since. Costs what is new; a file that was replaced or shortened is read
+    /// again from its start.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn refresh(&mut self, session: &Directory) -> Result<(), DirectoryError> {
+        let outcome = self.read_new(session);
+        if outcome.is_err() {
+            // Half of a reading must not be added to: the next one begins anew.
+            *self = Self::default();
+        }
+        outcome
+    }
+
+    fn read_new(&mut self, session: &Directory) -> Result<(), DirectoryError> {
+        let raw = session.open_file(RAW_FILE)?;
+        let edits = session.open_file(EDITS_FILE)?;
+        let failed = |name: &str| {
+            let path = session.path().join(name);
+            move |source| DirectoryError::Io { action: "read", path, source }
+        };
+        if is_other(&self.raw, raw.as_ref()).map_err(failed(RAW_FILE))?
+            || is_other(&self.edits_tail, edits.as_ref()).map_err(failed(EDITS_FILE))?
+        {
+            *self = Self::default();
+        }
+        if let Some(file) = raw {
+            let path = session.path().join(RAW_FILE);
+            let mut tail = self.raw;
+            tail.read(&file, |number, line| self.add_line(&path, number, &line)).map_err(failed(RAW_FILE))?;
+            self.raw = tail;
+        }
+        if let Some(file) = edits {
+            let path = session.path().join(EDITS_FILE);
+            let mut tail = self.edits_tail;
+            tail.read(&file, |number, line| self.add_edit(&path, number, &line))
+                .map_err(failed(EDITS_FILE))?;
+            self.edits_tail = tail;
+        }
+        Ok(())
+    }
+
+    fn add_line(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
+        match parsed(line, parse_line) {
+            None => {}
+            Some(Ok(heard)) => {
+                self.first_lines.add(self.lines.len(), &heard);
+                self.lines.push(heard);
+            }
+            Some(Err(reason)) => self.line_damage.add(SkippedLine { path: path.to_owned(), number, reason }),
+        }
+    }
+
+    fn add_edit(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
+        let Some(parsed) = parsed(line, parse_edit) else { return };
+        // A line that cannot be used keeps its number: reverts count every line that is not blank.
+        let seq = self.edit_count;
+        self.edit_count += 1;
+        match parsed {
+            Ok(record) => self.edits.add(seq, record),
+            Err(reason) => self.edit_damage.add(SkippedLine { path: path.to_owned(), number, reason }),
+        }
+    }
+
+    /// What of `raw.jsonl` was passed over, and where.
+    pub fn line_damage(&self) -> &Damage {
+        &self.line_damage
+    }
+
+    /// What of `edits.jsonl` was passed over, and where.
+    pub fn edit_damage(&self) -> &Damage {
+        &self.edit_damage
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The lines from index `since` on, in the order they were written, each with the recogniser's
+    /// confidence: as they read now, or as they were heard when `is_verbatim`.
+    pub fn since(
+        &self,
+        since: usize,
+        is_verbatim: bool,
+    ) -> impl Iterator<Item = (TranscriptLine, f32)> + use<'_> {
+        self.lines.iter().enumerate().skip(since).map(move |(index, heard)| {
+            let line =
+                if is_verbatim { verbatim(heard) } else { self.first_lines.fold(&self.edits, index, heard) };
+            (line, heard.confidence)
+        })
+    }
+}
+
+/// Whether what lies under the name now is not the file that `tail` was reading.
+fn is_other(tail: &Tail, file: Option<&File>) -> std::io::Result<bool> {
+    match file {
+        Some(file) => tail.is_other(file),
+        None => Ok(*tail != Tail::default()),
+    }
+}
+
+/// The record in a line; none when the line is blank.
+fn parsed<T>(
+    line: &RawLine<'_>,
+    parse: impl FnOnce(&[u8]) -> Result<T, SkipReason>,
+) -> Option<Result<T, SkipReason>> {
+    match line {
+        RawLine::TooLong => Some(Err(SkipReason::TooLong)),
+        RawLine::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
+        RawLine::Whole(bytes) => Some(parse(bytes)),
+    }
+}

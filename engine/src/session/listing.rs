@@ -1,0 +1,110 @@
+//! Which directories below the root are sessions, and in which order they are shown.
+//!
+//! A directory counts if it holds a log, a `session.json`, or sound that is being written; links and
+//! other folders do not. The newest comes first by the moment it started. Names do not decide: they hold
+//! local minutes, which repeat when clocks are put back and jump when someone travels.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::metadata::METADATA_FILE;
+use super::{Directory, DirectoryError, PersonState, SessionDirectory, SessionId};
+use crate::Clock;
+use crate::jsonl::state::is_growing;
+use crate::view::SessionSummary;
+
+/// One row of a listing: what readers see, and the word for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRow {
+    /// What readers see.
+    pub summary: SessionSummary,
+    /// What a person reads for its state.
+    pub state: PersonState,
+}
+
+/// Every session below `root`, in no order. A directory that vanishes meanwhile is passed over.
+pub(crate) fn session_directories(
+    root: &Directory,
+    clock: &dyn Clock,
+) -> Result<Vec<SessionDirectory>, DirectoryError> {
+    let mut found = Vec::new();
+    for name in root.names()? {
+        let Some(id) = name.to_str().and_then(|name| SessionId::new(name).ok()) else { continue };
+        // What cannot even be opened cannot be told from somebody else's folder.
+        let Ok(Some(session)) = SessionDirectory::open(root, &id) else { continue };
+        if is_session(session.directory(), clock) {
+            found.push(session);
+        }
+    }
+    Ok(found)
+}
+
+fn is_session(directory: &Directory, clock: &dyn Clock) -> bool {
+    directory.holds(METADATA_FILE).unwrap_or(false) || is_growing(directory, clock).unwrap_or(false)
+}
+
+/// Sorts `rows` newest first. One whose start is not known comes first: it is being made, or is broken
+/// and should be seen.
+pub(crate) fn sort_newest_first(rows: &mut [SessionRow]) {
+    rows.sort_by_cached_key(|row| {
+        let started = started(&row.summary);
+        std::cmp::Reverse((started.is_none(), started, row.summary.id.clone()))
+    });
+}
+
+/// When a session started: as it says itself, else the local minute its id begins with.
+fn started(summary: &SessionSummary) -> Option<Timestamp> {
+    let said = summary.started_at.as_ref().and_then(|moment| moment.parse().ok());
+    said.or_else(|| {
+        let minute = SessionId::new(&summary.id).ok()?.local_minute()?;
+        TimeZone::system().to_ambiguous_timestamp(minute).compatible().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, started_at: Option<&str>) -> SessionRow {
+        let summary = SessionSummary {
+            id: id.to_owned(),
+            dir: id.into(),
+            name: None,
+            started_at: started_at.map(str::to_owned),
+            duration_s: None,
+            transcribed: false,
+            live: false,
+            transcribing: false,
+            error: None,
+        };
+        SessionRow { summary, state: PersonState::Pending }
+    }
+
+    fn order(mut rows: Vec<SessionRow>) -> Vec<String> {
+        sort_newest_first(&mut rows);
+        rows.into_iter().map(|row| row.summary.id).collect()
+    }
+
+    #[test]
+    fn clocks_put_back_do_not_change_the_order() {
+        let before = row("2026-10-25T0230", Some("2026-10-25T02:30:00+02:00"));
+        let after = row("2026-10-25T0210", Some("2026-10-25T02:10:00+01:00"));
+        assert_eq!(order(vec![before, after]), ["2026-10-25T0210", "2026-10-25T0230"]);
+    }
+
+    #[test]
+    fn sessions_of_one_minute_go_by_name_and_unknown_ones_come_first() {
+        let ids =
+            ["2026-09-05T1405", "d", "2026-09-05T1406", "2026-09-05T1405-10", "2026-09-05T1405-02", "c"];
+        let rows = ids.into_iter().map(|id| row(id, None)).collect();
+        let expected =
+            ["d", "c", "2026-09-05T1406", "2026-09-05T1405-10", "2026-09-05T1405-02", "2026-09-05T1405"];
+        assert_eq!(order(rows), expected);
+    }
+
+    #[test]
+    fn a_start_that_is_no_moment_falls_back_to_the_id() {
+        let rows = vec![row("2026-09-05T1405", Some("yesterday")), row("2026-09-05T1406", None)];
+        assert_eq!(order(rows), ["2026-09-05T1406", "2026-09-05T1405"]);
+    }
+}

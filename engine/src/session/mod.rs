@@ -1,0 +1,26 @@
+//! Session directories: where they are, what names them, how they are made, read and locked.
+//!
+//! A session is a directory directly below the root. It is opened once, by handle, and everything in it
+//! is reached from there (see [`Directory`]).
+
+mod create;
+mod directory;
+mod id;
+pub(crate) mod listing;
+mod lock;
+mod metadata;
+mod resolve;
+mod root;
+mod session_directory;
+mod state;
+
+pub use create::{CreateError, PartialSession, claim};
+pub use directory::{Directory, DirectoryError};
+pub use id::{NotASessionId, SessionId, slug};
+pub use listing::SessionRow;
+pub use lock::{Work, WorkLock, WorkLockError};
+pub use metadata::{MetadataError, SessionMetadata};
+pub use resolve::SessionPlace;
+pub use root::{NoRoot, sessions_root};
+pub use session_directory::SessionDirectory;
+pub use state::PersonState;

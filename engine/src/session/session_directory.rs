@@ -1,0 +1,42 @@
+//! A session as a directory held open.
+//!
+//! Everything about a session is reached through this handle. An id is looked up below the root without
+//! following a link, so no file outside the root is ever read in its name.
+
+use super::{Directory, DirectoryError, SessionId};
+
+/// The directory of one session, held open.
+#[derive(Debug)]
+pub struct SessionDirectory {
+    id: SessionId,
+    directory: Directory,
+}
+
+impl SessionDirectory {
+    pub(crate) fn new(id: SessionId, directory: Directory) -> Self {
+        Self { id, directory }
+    }
+
+    /// Opens the session `id` below `root`; none when no directory of that name is there. A link is not
+    /// a session.
+    ///
+    /// # Errors
+    /// The directory is there and cannot be opened.
+    pub fn open(root: &Directory, id: &SessionId) -> Result<Option<Self>, DirectoryError> {
+        match root.subdirectory(id) {
+            Ok(directory) => Ok(directory.map(|directory| Self::new(id.clone(), directory))),
+            Err(DirectoryError::Symlink(_) | DirectoryError::NotADirectory { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The session's id: its directory's name.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+}
