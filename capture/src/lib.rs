@@ -1,1 +1,11 @@
-//! placeholder
+//! From sound to lines: audio files, voice activity, turns, recognition, and the pipeline that joins
+//! them into events of the engine's log.
+//!
+//! ```text
+//! file → native WAV (the recoverable source) → 16 kHz → voice activity → turns → recognition → guard → log
+//! ```
+//!
+//! Nothing here prints, and nothing here knows JSON-RPC: progress goes to a callback, events go to a
+//! sink.
+
+pub mod audio;

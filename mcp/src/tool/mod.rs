@@ -1,0 +1,105 @@
+//! The tools as a table: what a model is told about each, and the function that runs.
+//!
+//! A tool reads its arguments, asks the engine one question and gives the answer as compact JSON. It
+//! checks every argument before it touches the disk.
+
+mod sessions;
+mod status;
+mod transcript;
+
+use std::path::Path;
+
+use ambient_engine::Clock;
+use ambient_engine::view::ViewError;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::rpc::RpcError;
+
+/// Every tool, in the order in which they are listed.
+pub(crate) const TOOLS: &[Tool] = &[sessions::TOOL, transcript::TOOL, status::TOOL];
+
+/// One tool.
+pub(crate) struct Tool {
+    /// What it is called by.
+    pub(crate) name: &'static str,
+    /// What people see.
+    pub(crate) title: &'static str,
+    /// What the model reads: when to use it, what comes back, what to do next. Under 2,048 characters,
+    /// where some clients cut.
+    pub(crate) description: &'static str,
+    /// The JSON schema of its arguments.
+    pub(crate) input_schema: fn() -> Value,
+    /// How many characters a reply may have before a client that knows the hint puts it aside.
+    pub(crate) max_result_chars: Option<u32>,
+    /// What it does.
+    pub(crate) run: Run,
+}
+
+/// Answers a call with the JSON that becomes its text.
+pub(crate) type Run = fn(&Context<'_>, &Arguments<'_>) -> Result<String, ToolError>;
+
+/// What a tool works with.
+pub(crate) struct Context<'a> {
+    /// Where the sessions are.
+    pub(crate) root: &'a Path,
+    /// What time it is.
+    pub(crate) clock: &'a dyn Clock,
+}
+
+/// Why a tool gives no answer.
+#[derive(Debug)]
+pub(crate) enum ToolError {
+    /// It was called wrongly: an error of the protocol.
+    Refused(RpcError),
+    /// It ran and failed: a result that says so.
+    Failed(String),
+}
+
+impl From<RpcError> for ToolError {
+    fn from(error: RpcError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<ViewError> for ToolError {
+    fn from(error: ViewError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl Tool {
+    /// Its entry in `tools/list`. All tools there are read and nothing else, and only what is on this
+    /// machine.
+    pub(crate) fn descriptor(&self) -> Value {
+        let mut descriptor = json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": (self.input_schema)(),
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": true,
+                "destructiveHint": false,
+                "idempotentHint": true,
+                "openWorldHint": false,
+            },
+        });
+        if let Some(max_chars) = self.max_result_chars {
+            descriptor["_meta"] = json!({"anthropic/maxResultSizeChars": max_chars});
+        }
+        descriptor
+    }
+}
+
+/// The schema of a tool without arguments.
+fn no_arguments() -> Value {
+    json!({"type": "object", "properties": {}})
+}
+
+/// A view as the text of a result.
+fn compact<T: Serialize>(view: &T) -> Result<String, ToolError> {
+    serde_json::to_string(view)
+        .map_err(|error| ToolError::Failed(format!("cannot write the answer: {error}")))
+}

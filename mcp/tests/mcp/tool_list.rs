@@ -1,0 +1,46 @@
+//! What a model is told about the tools.
+
+use serde_json::{Value, json};
+
+use crate::client::{request, say_lines};
+
+fn tools() -> Vec<Value> {
+    let reply = say_lines(&[&request(1, "tools/list", &json!({}))]).remove(0);
+    reply["result"]["tools"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_three_tools_are_listed_in_their_order() {
+    let tools = tools();
+    let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(json!(names), json!(["sessions", "transcript", "status"]));
+    assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
+}
+
+#[test]
+fn the_schemas_name_every_argument_and_say_what_it_is() {
+    let tools = tools();
+    let none = json!({"type": "object", "properties": {}});
+    assert_eq!((&tools[0]["inputSchema"], &tools[2]["inputSchema"]), (&none, &none));
+    let schema = &tools[1]["inputSchema"];
+    assert_eq!(schema["required"], json!(["session"]));
+    let properties = schema["properties"].as_object().unwrap();
+    let types: Vec<_> = properties.iter().map(|(name, property)| (name, &property["type"])).collect();
+    assert_eq!(json!(types), json!([["session", "string"], ["since", "integer"], ["verbatim", "boolean"]]));
+    assert!(properties.values().all(|property| property["description"].is_string()));
+}
+
+#[test]
+fn every_tool_says_that_it_only_reads_and_fits_what_clients_keep() {
+    for tool in tools() {
+        let hints = &tool["annotations"];
+        assert_eq!(hints["readOnlyHint"], true);
+        assert_eq!(hints["destructiveHint"], false);
+        assert_eq!(hints["idempotentHint"], true);
+        assert_eq!(hints["openWorldHint"], false);
+        assert!(tool["title"].is_string());
+        let description = tool["description"].as_str().unwrap();
+        assert!((80..2048).contains(&description.chars().count()));
+    }
+    assert_eq!(tools()[1]["_meta"]["anthropic/maxResultSizeChars"], 500_000);
+}
