@@ -9,3 +9,4 @@
 //! sink.
 
 pub mod audio;
+pub mod models;
