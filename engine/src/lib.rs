@@ -8,8 +8,11 @@
 pub mod atomic_file;
 mod clock;
 mod event;
+mod fold;
 mod format;
 pub mod jsonl;
+mod log;
+mod replay;
 pub mod session;
 pub mod settings;
 mod track;
@@ -21,4 +24,11 @@ pub use event::{
     Edit, EditTarget, Event, Finished, Generation, Kind, Line, MetaChange, ModelReference, Opened, Origin,
     PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
 };
+pub use fold::{FoldedLine, PlacedEdit, VoiceChange, fold};
+pub use format::{HeaderError, PAYLOAD_LEN_MAX_BYTES, SEGMENT_LEN_MAX_BYTES, SessionUuid};
+pub use log::{
+    AppendError, Changes, Cursor, DiskError, Durability, HeardLine, LockError, Log, LogDirectory, Mapping,
+    OpenError, Options, ReadError, Reader, Recorded, RecoveryCause, RecoveryReport, Snapshot,
+};
+pub use replay::Replay;
 pub use track::{Track, UnknownTrack};

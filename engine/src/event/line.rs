@@ -40,7 +40,7 @@ pub struct Line {
 }
 
 /// The edit a revert takes back: named by place and by number, so that neither alone can mislead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EditTarget {
     /// Logical position of the edit's frame.
     pub position: u64,

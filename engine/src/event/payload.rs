@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Change, Edit, Event, Kind, Line};
 use crate::format::PAYLOAD_LEN_MAX_BYTES;
+use crate::format::little_endian::{u32_at, u64_at};
 
 /// Version of the payload layouts below; stored in each frame.
 pub const PAYLOAD_SCHEMA: u16 = 1;
@@ -59,10 +60,10 @@ pub struct Closed {
 
 impl Closed {
     /// Size of the payload.
-    pub const LEN_BYTES: usize = 24;
+    pub const LEN_BYTES: u32 = 24;
 
-    pub(crate) fn to_bytes(self) -> [u8; Self::LEN_BYTES] {
-        let mut bytes = [0; Self::LEN_BYTES];
+    pub(crate) fn to_bytes(self) -> [u8; Self::LEN_BYTES as usize] {
+        let mut bytes = [0; Self::LEN_BYTES as usize];
         bytes[0..8].copy_from_slice(&self.lines.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.end.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.index_crc.to_le_bytes());
@@ -70,22 +71,9 @@ impl Closed {
     }
 
     pub(crate) fn from_bytes(payload: &[u8]) -> Result<Self, PayloadError> {
-        let bytes: &[u8; Self::LEN_BYTES] =
+        let bytes: &[u8; Self::LEN_BYTES as usize] =
             payload.try_into().map_err(|_| PayloadError::Short(payload.len()))?;
-        let word = |at: usize| {
-            u64::from_le_bytes([
-                bytes[at],
-                bytes[at + 1],
-                bytes[at + 2],
-                bytes[at + 3],
-                bytes[at + 4],
-                bytes[at + 5],
-                bytes[at + 6],
-                bytes[at + 7],
-            ])
-        };
-        let index_crc = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
-        Ok(Self { lines: word(0), end: word(8), index_crc })
+        Ok(Self { lines: u64_at(bytes, 0), end: u64_at(bytes, 8), index_crc: u32_at(bytes, 16) })
     }
 }
 

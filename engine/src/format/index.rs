@@ -1,0 +1,81 @@
+//! The line index: a 4096-byte header, then two words a line.
+//!
+//! Entry n says where line n's frame is and where the newest edit of that line is, so "lines since n" is
+//! one multiplication. An entry is derived from the log and is never evidence about it.
+
+use super::SessionUuid;
+use super::little_endian::{array_at, put, u32_at, u64_at};
+
+/// Size of the header.
+pub(crate) const INDEX_HEADER_LEN_BYTES: u64 = 4096;
+/// Size of one line's entry.
+pub(crate) const INDEX_ENTRY_LEN_BYTES: u64 = 16;
+/// Bytes of the header that mean something.
+pub(crate) const INDEX_HEADER_USED_LEN_BYTES: usize = 40;
+
+const MAGIC: [u8; 8] = *b"AMBLIDX\x01";
+const UUID: usize = 8;
+const NONCE: usize = 24;
+const CRC: usize = 32;
+
+/// Which log, and which making of its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IndexHeader {
+    pub(crate) uuid: SessionUuid,
+    /// Random; a rebuilt index has another.
+    pub(crate) nonce: u64,
+}
+
+impl IndexHeader {
+    pub(crate) fn encode(self) -> [u8; INDEX_HEADER_USED_LEN_BYTES] {
+        let mut block = [0; INDEX_HEADER_USED_LEN_BYTES];
+        put(&mut block, 0, &MAGIC);
+        put(&mut block, UUID, &self.uuid);
+        put(&mut block, NONCE, &self.nonce.to_le_bytes());
+        let crc = crc32fast::hash(&block[..CRC]);
+        put(&mut block, CRC, &crc.to_le_bytes());
+        block
+    }
+
+    /// The header in `block`, or none when it is not a whole one.
+    pub(crate) fn decode(block: &[u8; INDEX_HEADER_USED_LEN_BYTES]) -> Option<Self> {
+        let whole = array_at(block, 0) == MAGIC && u32_at(block, CRC) == crc32fast::hash(&block[..CRC]);
+        whole.then(|| Self { uuid: array_at(block, UUID), nonce: u64_at(block, NONCE) })
+    }
+}
+
+/// Where a line is, and where its newest edit is; 0 for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IndexEntry {
+    pub(crate) position: u64,
+    pub(crate) newest_edit: u64,
+}
+
+/// The checksum over entries that a `closed` frame carries.
+#[derive(Default)]
+pub(crate) struct IndexChecksum(crc32fast::Hasher);
+
+impl IndexChecksum {
+    pub(crate) fn add(&mut self, entry: IndexEntry) {
+        let mut bytes = [0; 16];
+        put(&mut bytes, 0, &entry.position.to_le_bytes());
+        put(&mut bytes, 8, &entry.newest_edit.to_le_bytes());
+        self.0.update(&bytes);
+    }
+
+    pub(crate) fn finish(self) -> u32 {
+        self.0.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_comes_back_and_zeros_are_none() {
+        let header = IndexHeader { uuid: [9; 16], nonce: 77 };
+        assert_eq!(IndexHeader::decode(&header.encode()), Some(header));
+        assert_eq!(IndexHeader::decode(&[0; INDEX_HEADER_USED_LEN_BYTES]), None);
+    }
+}

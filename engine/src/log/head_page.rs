@@ -1,0 +1,189 @@
+//! `log/head`: the page through which a writer tells readers, and other writers, how far the log goes.
+//!
+//! It is a cache. It is believed only where its identity fits this boot, this file and this log, and it
+//! never says where to write. One that does not fit is written anew in place, so that it never moves
+//! away under those who have it mapped.
+
+use std::sync::OnceLock;
+
+use super::disk::{DiskError, FileIdentity, LogDirectory};
+use super::shared_words::SharedWords;
+use crate::format::SessionUuid;
+use crate::format::head::{
+    BELL_WORD, DURABLE_WORD, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD, IDENTITY_WORDS,
+    LINES_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
+};
+
+const HEAD_NAME: &str = "head";
+
+/// The words of the head, as they were when they were loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeadWords {
+    pub(crate) end: u64,
+    pub(crate) durable: u64,
+    pub(crate) lines: u64,
+}
+
+/// An open head page.
+#[derive(Debug)]
+pub(crate) struct HeadPage {
+    words: SharedWords,
+    place: FileIdentity,
+}
+
+impl HeadPage {
+    /// Opens the page for reading; none when there is no usable file.
+    pub(crate) fn open(directory: &LogDirectory, mapped: bool) -> Result<Option<Self>, DiskError> {
+        let file = match directory.open_for_reading(HEAD_NAME) {
+            Ok(file) => file,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if file.len_bytes()? < HEAD_LEN_BYTES {
+            return Ok(None);
+        }
+        let place = directory.identity_of(HEAD_NAME)?;
+        Ok(Some(Self { words: SharedWords::new(file, mapped, false)?, place }))
+    }
+
+    /// Opens the page for writing and makes it if it is not there.
+    pub(crate) fn open_or_create(directory: &LogDirectory, mapped: bool) -> Result<Self, DiskError> {
+        let file = directory.open_or_create(HEAD_NAME)?;
+        file.grow(HEAD_LEN_BYTES)?;
+        let place = directory.identity_of(HEAD_NAME)?;
+        Ok(Self { words: SharedWords::new(file, mapped, true)?, place })
+    }
+
+    /// Whether the path still names the file that is open here.
+    pub(crate) fn is_in_place(&self, directory: &LogDirectory) -> Result<bool, DiskError> {
+        match directory.place_of(HEAD_NAME) {
+            Ok(place) => Ok(place == (self.place.device, self.place.inode)),
+            Err(error) if error.is_missing() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The identity on the page, if it fits this boot, this file and the log with `uuid`.
+    pub(crate) fn fitting_identity(&self, uuid: SessionUuid) -> Result<Option<HeadIdentity>, DiskError> {
+        let mut words = [0; IDENTITY_WORDS];
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = self.words.load(IDENTITY_WORD + index)?;
+        }
+        Ok(HeadIdentity::from_words(&words).filter(|found| {
+            boot().is_some_and(|boot| *found == self.identity(boot, uuid, found.index_nonce))
+        }))
+    }
+
+    fn identity(&self, boot: [u8; 16], uuid: SessionUuid, index_nonce: u64) -> HeadIdentity {
+        let FileIdentity { device, inode, birth_ns } = self.place;
+        HeadIdentity { boot, device, inode, birth_ns, uuid, index_nonce }
+    }
+
+    /// Writes the page anew. Nobody believes it until its identity is whole, which comes last.
+    pub(crate) fn initialise(
+        &self,
+        uuid: SessionUuid,
+        index_nonce: u64,
+        words: HeadWords,
+    ) -> Result<(), DiskError> {
+        for index in 0..IDENTITY_WORDS {
+            self.words.store(IDENTITY_WORD + index, 0)?;
+        }
+        self.words.store(STATE_WORD, STATE_OK)?;
+        self.words.store(DURABLE_WORD, words.durable)?;
+        self.words.store(LINES_WORD, words.lines)?;
+        self.words.store(END_WORD, words.end)?;
+        if let Some(boot) = boot() {
+            for (index, word) in self.identity(boot, uuid, index_nonce).to_words().into_iter().enumerate() {
+                self.words.store(IDENTITY_WORD + index, word)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the last published batch ends. The one load that a poll without news costs.
+    pub(crate) fn end(&self) -> Result<u64, DiskError> {
+        self.words.load(END_WORD)
+    }
+
+    /// The words, `end` first: what it publishes is there when the others are loaded.
+    pub(crate) fn load(&self) -> Result<HeadWords, DiskError> {
+        let end = self.words.load(END_WORD)?;
+        let lines = self.words.load(LINES_WORD)?;
+        let durable = self.words.load(DURABLE_WORD)?;
+        Ok(HeadWords { end, durable, lines })
+    }
+
+    /// Publishes a batch: the count, then the one word that makes it visible, then the bell.
+    pub(crate) fn publish(&self, end: u64, lines: u64) -> Result<(), DiskError> {
+        self.words.store(LINES_WORD, lines)?;
+        self.words.store(END_WORD, end)?;
+        self.ring(end)
+    }
+
+    /// Says that everything before `position` is on the disk.
+    pub(crate) fn set_durable(&self, position: u64) -> Result<(), DiskError> {
+        self.words.store(DURABLE_WORD, position)
+    }
+
+    pub(crate) fn has_failed_sync(&self) -> Result<bool, DiskError> {
+        Ok(self.words.load(STATE_WORD)? == STATE_SYNC_FAILED)
+    }
+
+    pub(crate) fn set_failed_sync(&self) -> Result<(), DiskError> {
+        self.words.store(STATE_WORD, STATE_SYNC_FAILED)
+    }
+
+    /// Wakes whoever sleeps on `end`.
+    fn ring(&self, end: u64) -> Result<(), DiskError> {
+        #[cfg(target_os = "linux")]
+        if let Some(low_half) = self.words.low_half(END_WORD) {
+            use rustix::thread::futex::{Flags, wake};
+            // Nobody waiting is the common case, and a failure only means that a sleeper sees the news at
+            // the end of its time-out.
+            let _ = wake(low_half, Flags::empty(), u32::MAX >> 1);
+            return Ok(());
+        }
+        self.words.file().write_all_at(&end.to_le_bytes(), BELL_WORD as u64 * 8)
+    }
+}
+
+/// Which start of the machine this is; none where the system does not tell, and then no head fits.
+fn boot() -> Option<[u8; 16]> {
+    static BOOT: OnceLock<Option<[u8; 16]>> = OnceLock::new();
+    *BOOT.get_or_init(|| parse_boot(&read_boot()?))
+}
+
+#[cfg(target_os = "linux")]
+fn read_boot() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_boot() -> Option<String> {
+    // The system's own program, by its full path: the value has no safe interface of its own.
+    let output =
+        std::process::Command::new("/usr/sbin/sysctl").args(["-n", "kern.bootsessionuuid"]).output().ok()?;
+    String::from_utf8(output.stdout).ok()
+}
+
+/// Sixteen bytes from a UUID in its usual spelling.
+fn parse_boot(text: &str) -> Option<[u8; 16]> {
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32).map(u128::to_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boot_id_is_a_uuid_or_nothing() {
+        assert_eq!(
+            parse_boot("00000000-0000-0000-0000-0000000000ff\n"),
+            Some([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF])
+        );
+        assert_eq!(parse_boot(""), None);
+        assert_eq!(parse_boot("ff"), None);
+    }
+}

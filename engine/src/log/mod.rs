@@ -1,0 +1,45 @@
+//! The log of a session: segments that are only ever appended to, and what makes them fast to read.
+//!
+//! ```text
+//! LOCK          held for one batch                    lock
+//! WRITERS       shared by every open writer           lock
+//! head          how far the log goes (mapped)         head_page
+//! lines.idx     where each line is (mapped)           line_index
+//! 0000000000.seg, ...   the truth                     segments, window, walk
+//! ```
+//!
+//! Writing: [`Log`] (`writer`) comes to the log by `attach`, lays a batch out (`batch`) and publishes it.
+//! Reading: [`Reader`] gives a [`Snapshot`], which folds lines without a lock. What a log's last bytes
+//! mean is decided in `tail` and nowhere else.
+
+mod attach;
+mod batch;
+mod closed;
+mod cursor;
+mod disk;
+mod error;
+mod head_page;
+mod line_index;
+mod lock;
+mod options;
+mod reader;
+mod segments;
+mod shared_words;
+mod snapshot;
+mod tail;
+mod walk;
+mod window;
+mod writer;
+
+pub use attach::{RecoveryCause, RecoveryReport};
+pub use cursor::Cursor;
+pub use disk::{DiskError, LogDirectory};
+pub use error::{AppendError, OpenError, ReadError};
+pub use lock::LockError;
+pub use options::{Durability, Mapping, Options};
+pub use reader::Reader;
+pub use snapshot::{Changes, HeardLine, Recorded, Snapshot};
+pub use writer::Log;
+
+#[cfg(test)]
+mod tests;

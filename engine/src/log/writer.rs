@@ -1,0 +1,328 @@
+//! Appending: [`Log`].
+//!
+//! A batch is all or nothing. The order in which it becomes visible is the whole argument: room in the
+//! index, then the frames in one write, then (durability `Each`) the sync, then the index, and last the
+//! one word that publishes. A reader that sees the word sees everything before it; a process that dies in
+//! between leaves bytes that nobody counts.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::attach::{
+    Attached, RecoveryCause, RecoveryReport, attach, begin_behind, first_header, store_changes,
+};
+use super::batch::{Batch, Place, lay_out, lay_out_closed};
+use super::cursor::Cursor;
+use super::disk::{DiskError, LogDirectory};
+use super::error::{AppendError, OpenError};
+use super::lock::{BatchLock, WritersLock};
+use super::options::{Durability, Options};
+use super::segments::Segments;
+use crate::event::{Closed, Event};
+use crate::format::SEGMENT_LEN_MAX_BYTES;
+use crate::format::segment::{FIRST_FRAME_OFFSET, Reason};
+
+/// A log that can be appended to. Many may be open on one log, in one process or in several; they take
+/// turns, one batch at a time.
+///
+/// ```
+/// use ambient_engine::{Event, Finished, Log, Options};
+///
+/// let session = tempfile::tempdir()?;
+/// let mut log = Log::create(session.path(), Options::default())?;
+/// log.append(&[Event::Finished(Finished { at: "2026-11-30T12:00:00Z".into(), warnings: vec![] })])?;
+/// log.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Log {
+    lock: BatchLock,
+    writer: Writer,
+}
+
+impl Log {
+    /// Makes a log in the session directory at `session`, which must not have one.
+    ///
+    /// # Errors
+    /// There is one already, or the disk refuses.
+    pub fn create(session: &Path, options: Options) -> Result<Self, OpenError> {
+        Self::create_in(LogDirectory::create(session)?, options)
+    }
+
+    /// Makes a log in an empty log directory.
+    ///
+    /// # Errors
+    /// There is one already, or the disk refuses.
+    pub fn create_in(directory: LogDirectory, options: Options) -> Result<Self, OpenError> {
+        directory.refuse_network_file_system()?;
+        let lock = BatchLock::open(&directory)?;
+        let guard = lock.take(options.lock_timeout)?;
+        Segments::create(&directory, &first_header(&options)?)?;
+        let mut writer = Writer::attach(directory, options)?;
+        writer.attached.report.cause = RecoveryCause::None;
+        drop(guard);
+        Ok(Self { lock, writer })
+    }
+
+    /// Opens the log in the session directory at `session` for appending, and mends what a dead writer
+    /// left; [`Log::recovery`] says what that was.
+    ///
+    /// # Errors
+    /// There is none, it is damaged, it is of a newer format, or another writer holds it for too long.
+    pub fn open(session: &Path, options: Options) -> Result<Self, OpenError> {
+        Self::open_in(LogDirectory::open(session)?, options)
+    }
+
+    /// Opens the log in a log directory; see [`Log::open`].
+    ///
+    /// # Errors
+    /// As [`Log::open`].
+    pub fn open_in(directory: LogDirectory, options: Options) -> Result<Self, OpenError> {
+        let lock = BatchLock::open(&directory)?;
+        let guard = lock.take(options.lock_timeout)?;
+        let writer = Writer::attach(directory, options)?;
+        drop(guard);
+        Ok(Self { lock, writer })
+    }
+
+    /// What opening found and mended.
+    pub fn recovery(&self) -> RecoveryReport {
+        self.writer.attached.report
+    }
+
+    /// Lines in the log as of the last batch seen here.
+    pub fn lines(&self) -> u64 {
+        self.writer.attached.at.lines
+    }
+
+    /// Appends `events` as one batch: all of them or none, visible to every reader at once. Gives the
+    /// place behind them.
+    ///
+    /// # Errors
+    /// The batch is empty, too large, or names a line that is not there; another writer holds the log for
+    /// too long; the disk is full or refuses. Nothing was appended then, but for
+    /// [`AppendError::OutcomeUnknown`].
+    pub fn append(&mut self, events: &[Event]) -> Result<Cursor, AppendError> {
+        if events.is_empty() {
+            return Err(AppendError::EmptyBatch);
+        }
+        let _guard = self.lock.take(self.writer.options.lock_timeout)?;
+        self.writer.append(events)
+    }
+
+    /// Makes everything that is in the log durable.
+    ///
+    /// # Errors
+    /// Another writer holds the log for too long, or the disk refuses.
+    pub fn flush(&mut self) -> Result<(), AppendError> {
+        let _guard = self.lock.take(self.writer.options.lock_timeout)?;
+        self.writer.catch_up()?;
+        self.writer.sync_all()
+    }
+
+    /// Leaves the log. The last writer out closes it, so that the next one to open it need not walk it.
+    ///
+    /// # Errors
+    /// The disk refuses; the log is whole all the same and is walked when it is opened next.
+    pub fn close(mut self) -> Result<(), AppendError> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Result<(), AppendError> {
+        let Some(writers) = self.writer.writers.take() else { return Ok(()) };
+        let _guard = self.lock.take(self.writer.options.lock_timeout)?;
+        let closed = if writers.is_last() { self.writer.append_closed() } else { Ok(()) };
+        // Before the batch lock is let go, so that whoever comes next never meets a closer.
+        drop(writers);
+        closed
+    }
+}
+
+impl Drop for Log {
+    /// Leaves the log as [`Log::close`] does, unless writing has failed: then it does nothing more.
+    fn drop(&mut self) {
+        if !self.writer.has_failed {
+            // No one to tell; an unclosed log is walked when it is opened next.
+            let _ = self.leave();
+        }
+    }
+}
+
+/// All that is used under the batch lock.
+#[derive(Debug)]
+struct Writer {
+    directory: LogDirectory,
+    options: Options,
+    /// None once the log has been left.
+    writers: Option<WritersLock>,
+    attached: Attached,
+    last_sync: Instant,
+    /// A write or a sync has failed; nothing is done on drop.
+    has_failed: bool,
+}
+
+impl Writer {
+    fn attach(directory: LogDirectory, options: Options) -> Result<Self, OpenError> {
+        let attached = attach(&directory, &options)?;
+        let writers = Some(WritersLock::join(&directory)?);
+        Ok(Self { directory, options, writers, attached, last_sync: Instant::now(), has_failed: false })
+    }
+
+    /// Learns what other writers have done, and mends what a dead one left.
+    fn catch_up(&mut self) -> Result<(), AppendError> {
+        let Attached { head, segments, at, .. } = &self.attached;
+        if head.is_in_place(&self.directory)? {
+            if head.has_failed_sync()? {
+                return Err(AppendError::Poisoned(self.directory.path().to_owned()));
+            }
+            let is_unchanged = head.end()? == at.position
+                && segments.last().file_end()? == at.position
+                && !segments.has_next()?;
+            if is_unchanged {
+                return Ok(());
+            }
+        }
+        let report = self.attached.report;
+        self.attached = attach(&self.directory, &self.options)?;
+        if self.attached.report.cause == RecoveryCause::None {
+            self.attached.report = report;
+        }
+        Ok(())
+    }
+
+    fn place(&self, ts_us: i64) -> Place {
+        let Attached { segments, at, durable, .. } = &self.attached;
+        Place { at: *at, salt: segments.last().header.salt, durable: *durable, ts_us }
+    }
+
+    fn append(&mut self, events: &[Event]) -> Result<Cursor, AppendError> {
+        self.catch_up()?;
+        let ts_us = self.options.clock.now_us();
+        let index = |line| self.attached.index.newest_edit(line);
+        let mut batch = lay_out(events, self.place(ts_us), index)?;
+        let len_bytes = batch.bytes.len() as u64;
+        let max_bytes = SEGMENT_LEN_MAX_BYTES - FIRST_FRAME_OFFSET;
+        if len_bytes > max_bytes {
+            return Err(AppendError::TooLarge { len_bytes, max_bytes });
+        }
+        if self.begin_segment_for(len_bytes)? {
+            let index = |line| self.attached.index.newest_edit(line);
+            batch = lay_out(events, self.place(ts_us), index)?;
+        }
+        self.write(&batch)
+    }
+
+    /// Begins a new segment if `len_bytes` do not fit into the last one.
+    fn begin_segment_for(&mut self, len_bytes: u64) -> Result<bool, AppendError> {
+        let Attached { segments, at, .. } = &self.attached;
+        if at.position - segments.last().base() + len_bytes <= SEGMENT_LEN_MAX_BYTES {
+            return Ok(false);
+        }
+        self.sync_all()?;
+        let attached = &mut self.attached;
+        attached.at = begin_behind(&mut attached.segments, attached.at, Reason::Full, &self.options)?;
+        attached.durable = attached.at.position;
+        attached.head.set_durable(attached.durable)?;
+        attached.head.publish(attached.at.position, attached.at.lines)?;
+        Ok(true)
+    }
+
+    /// Writes and publishes a batch that was laid out for the end of the last segment.
+    fn write(&mut self, batch: &Batch) -> Result<Cursor, AppendError> {
+        let after = batch.after;
+        self.attached.index.reserve(after.lines)?;
+        let segment = self.attached.segments.last();
+        let offset = self.attached.at.position - segment.base();
+        if let Err(error) = segment.file.write_all_at(&batch.bytes, offset) {
+            self.has_failed = true;
+            return Err(error.into());
+        }
+        if self.options.durability == Durability::Each {
+            self.sync_up_to(after.position)?;
+        }
+        self.attached.at = after;
+        let published = store_changes(&self.attached.index, &batch.changes)
+            .and_then(|()| self.attached.head.publish(after.position, after.lines));
+        published.map_err(|error| self.outcome_unknown(error))?;
+        if let Durability::Interval(interval) = self.options.durability
+            && self.last_sync.elapsed() >= interval
+        {
+            self.sync_all()?;
+        }
+        let uuid = self.attached.segments.uuid();
+        let (position, crc) =
+            after.last_frame.map_or((after.position, 0), |frame| (frame.position, frame.crc));
+        Ok(Cursor { uuid, position, crc })
+    }
+
+    fn outcome_unknown(&mut self, error: DiskError) -> AppendError {
+        self.has_failed = true;
+        AppendError::OutcomeUnknown(error)
+    }
+
+    /// Makes what has been published durable.
+    fn sync_all(&mut self) -> Result<(), AppendError> {
+        self.sync_up_to(self.attached.at.position)
+    }
+
+    /// Syncs the last segment, whose bytes before `position` are written. A sync that fails stops everyone:
+    /// the system may have dropped the bytes while its cache still shows them.
+    fn sync_up_to(&mut self, position: u64) -> Result<(), AppendError> {
+        if let Err(error) = self.attached.segments.last().file.sync() {
+            // If even this store fails, this writer at least is out.
+            let _ = self.attached.head.set_failed_sync();
+            return Err(self.outcome_unknown(error));
+        }
+        self.last_sync = Instant::now();
+        self.attached.durable = position;
+        self.attached.head.set_durable(position).map_err(|error| self.outcome_unknown(error))
+    }
+
+    /// Ends the log with the frame that vouches for its index.
+    fn append_closed(&mut self) -> Result<(), AppendError> {
+        self.catch_up()?;
+        if self.attached.at.is_closed() {
+            return Ok(());
+        }
+        self.sync_all()?;
+        self.begin_segment_for(256)?;
+        let Attached { index, at, .. } = &self.attached;
+        index.sync()?;
+        let Some(index_crc) = index.checksum(at.lines)? else { return Ok(()) };
+        let closed = Closed { lines: at.lines, end: at.position, index_crc };
+        let batch = lay_out_closed(closed, self.place(self.options.clock.now_us()));
+        self.write(&batch)?;
+        self.sync_all()
+    }
+}
+
+/// What tests look at and break.
+#[cfg(test)]
+impl Log {
+    pub(super) fn end(&self) -> u64 {
+        self.writer.attached.at.position
+    }
+
+    pub(super) fn segments(&self) -> &Segments {
+        &self.writer.attached.segments
+    }
+
+    pub(super) fn index(&self) -> &super::line_index::LineIndex {
+        &self.writer.attached.index
+    }
+
+    pub(super) fn hold_lock(&self) -> super::lock::BatchGuard<'_> {
+        self.lock.take(self.writer.options.lock_timeout).unwrap()
+    }
+
+    pub(super) fn fail_sync(&mut self) {
+        self.writer.attached.head.set_failed_sync().unwrap();
+        self.writer.has_failed = true;
+    }
+
+    /// As if the last batches had been written but not published.
+    pub(super) fn rewind_head_to(&mut self, end: u64, lines: u64) {
+        self.writer.attached.head.publish(end, lines).unwrap();
+        self.writer.has_failed = true;
+    }
+}
