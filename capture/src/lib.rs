@@ -9,4 +9,8 @@
 //! sink.
 
 pub mod audio;
+pub mod guard;
 pub mod models;
+pub mod recognizer;
+pub mod turns;
+pub mod voice_activity;
