@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod client;
+mod documented_replies;
 mod hostile_input;
+mod jsonl_session;
 mod protocol;
+mod reading_jsonl_sessions;
 mod tool_list;
 mod tool_results;
