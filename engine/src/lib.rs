@@ -8,6 +8,7 @@
 pub mod atomic_file;
 mod clock;
 mod event;
+pub mod export;
 mod fold;
 mod format;
 pub mod jsonl;
