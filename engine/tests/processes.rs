@@ -2,6 +2,8 @@
 //!
 //! A child is this test program started again with a role in its environment.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // a test that cannot go on should stop
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -23,10 +23,10 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// One of each kind, and edits that answer each other.
-fn every_kind() -> Vec<Vec<Event>> {
-    let span = AudioSpan { start_sample: 480, end_sample: 48_000, rate_hz: 48_000 };
-    let spoken = Line {
+const SPAN: AudioSpan = AudioSpan { start_sample: 480, end_sample: 48_000, rate_hz: 48_000 };
+
+fn spoken() -> Line {
+    Line {
         track: Track::Call,
         start_ms: 10,
         end_ms: 1_000,
@@ -34,9 +34,29 @@ fn every_kind() -> Vec<Vec<Event>> {
         confidence: 0.75,
         language: Some("en".to_owned()),
         generation: 0,
-        audio: Some(span),
+        audio: Some(SPAN),
         overlap: true,
+    }
+}
+
+fn captured() -> Captured {
+    let track = CapturedTrack {
+        track: Track::Call,
+        rate_hz: 48_000,
+        channels: 2,
+        samples: 2_880_000,
+        silent_ms: 5,
+        padded_ms: 0,
     };
+    Captured {
+        ended_at: "2026-11-30T12:01:00+01:00".to_owned(),
+        tracks: vec![track],
+        warnings: vec!["the room was silent".to_owned()],
+    }
+}
+
+/// One of each kind, and edits that answer each other.
+fn every_kind() -> Vec<Vec<Event>> {
     let opened = Opened {
         id: "2026-11-30T1200-golden".to_owned(),
         name: Some("Golden".to_owned()),
@@ -52,18 +72,6 @@ fn every_kind() -> Vec<Vec<Event>> {
         voice_activity: "silero".to_owned(),
         language: None,
     };
-    let captured = Captured {
-        ended_at: "2026-11-30T12:01:00+01:00".to_owned(),
-        tracks: vec![CapturedTrack {
-            track: Track::Call,
-            rate_hz: 48_000,
-            channels: 2,
-            samples: 2_880_000,
-            silent_ms: 5,
-            padded_ms: 0,
-        }],
-        warnings: vec!["the room was silent".to_owned()],
-    };
     let dropped = Dropped {
         track: Track::Call,
         start_ms: 2_000,
@@ -71,7 +79,7 @@ fn every_kind() -> Vec<Vec<Event>> {
         text: "[BLANK_AUDIO]".to_owned(),
         reason: "not speech".to_owned(),
         generation: 0,
-        audio: Some(span),
+        audio: Some(SPAN),
     };
     let progress = Progress { track: Track::Call, generation: 0, done_samples: 48_000, complete: false };
     let device = DeviceNote { track: Track::Call, at_ms: 70, change: DeviceChange::Gap { len_ms: 30 } };
@@ -85,7 +93,7 @@ fn every_kind() -> Vec<Vec<Event>> {
     let repair = |from: &str, to: &str| Change::Repair { from: from.to_owned(), to: to.to_owned() };
     vec![
         vec![Event::Opened(opened), Event::Generation(generation)],
-        vec![Event::Line(spoken), Event::Progress(progress)],
+        vec![Event::Line(spoken()), Event::Progress(progress)],
         vec![line("yeah"), Event::Dropped(dropped)],
         vec![edit(0, Edit::PERSON, repair("Crea", "Priya")), speaker(0, "Ana")],
         vec![edit(0, "diarize", Change::Speaker { name: "call-1".to_owned() })],
@@ -100,7 +108,7 @@ fn every_kind() -> Vec<Vec<Event>> {
             Event::Device(device),
             Event::Assistant(spoke),
         ],
-        vec![Event::Captured(captured)],
+        vec![Event::Captured(captured())],
         vec![Event::Finished(Finished { at: "2026-11-30T12:02:00+01:00".to_owned(), warnings: vec![] })],
         vec![Event::Line(heard("last"))],
     ]
