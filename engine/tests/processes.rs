@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 
 fn line(number: u64) -> Event {
     Event::Line(Line {
-        track: if number.is_multiple_of(2) { Track::Room } else { Track::Call },
+        track: if number % 2 == 0 { Track::Room } else { Track::Call },
         start_ms: number * 1_000,
         end_ms: number * 1_000 + 900,
         text: format!("line {number}"),
