@@ -1,2 +1,52 @@
 //! The `ambient` command.
-fn main() {}
+//!
+//! It parses arguments, composes the engine, the capture and the MCP crate, and prints. What another
+//! front end would need as well is not here. One file a verb; printing goes through `output`, outcomes
+//! through `exit`.
+
+mod arguments;
+mod exit;
+mod interrupt;
+mod model_choice;
+mod output;
+mod places;
+mod progress;
+mod session_name;
+mod time;
+mod verb;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches as _;
+
+use arguments::{Arguments, Verb};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let parsed = arguments::command().try_get_matches().and_then(|found| Arguments::from_arg_matches(&found));
+    match parsed {
+        Ok(arguments) => run(arguments.verb).into(),
+        // Help and the version are asked for and go to stdout; mistakes go to stderr and give 2.
+        Err(error) => error.exit(),
+    }
+}
+
+fn run(verb: Verb) -> Exit {
+    let outcome = match verb {
+        Verb::Sessions(reading) => verb::sessions::run(&reading),
+        Verb::Show(show) => verb::show::run(&show),
+        Verb::Models(models) => verb::models::run(models),
+        Verb::Mcp => verb::mcp::run(),
+        Verb::Config(config) => verb::config::run(config),
+        Verb::Doctor(reading) => verb::doctor::run(&reading),
+        Verb::Completions { shell } => verb::completions::run(shell),
+        Verb::Version => verb::version::run(),
+    };
+    outcome.unwrap_or_else(|error| {
+        let exit = exit::of(&error);
+        if exit != Exit::Done {
+            output::error(&format!("{error:#}"));
+        }
+        exit
+    })
+}

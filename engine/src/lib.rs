@@ -5,7 +5,6 @@
 //! segments; names, repairs and undo are events of their own; the folded and the verbatim view are
 //! computed. No audio, no models, no JSON-RPC, no terminal and no async here.
 
-pub mod atomic_file;
 mod clock;
 mod event;
 pub mod export;

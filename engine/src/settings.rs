@@ -8,15 +8,15 @@
 //!
 //! Keys with a dot live in an object: `assistant.name` is `{"assistant": {"name": …}}`.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 use serde_json::{Map, Value};
 
-use crate::atomic_file;
+use crate::session::{Directory, DirectoryError};
 
 mod key;
 
@@ -33,22 +33,9 @@ pub enum SettingsError {
     /// Neither the variable nor a home folder says where the file is.
     #[error("the settings file has no place: set HOME, or AMBIENT_CONFIG to a file")]
     NoPlace,
-    /// The file or its lock could not be opened, read or written.
-    #[error("could not {what} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On which path.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The path names something that is not a file.
-    #[error("{} is not a regular file", .0.display())]
-    NotAFile(PathBuf),
-    /// The file is larger than any settings file.
-    #[error("{} is larger than {SETTINGS_LEN_MAX_BYTES} bytes and is not read", .0.display())]
-    TooLarge(PathBuf),
+    /// The file, its lock or their folder cannot be used.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// The file is not a JSON object.
     #[error("{} is not a valid settings file: {reason}; correct it, or move it away to start afresh", path.display())]
     Corrupt {
@@ -84,7 +71,7 @@ pub enum SettingsError {
 /// let file = settings::file(|name| (name == "AMBIENT_CONFIG").then(|| "/tmp/c.json".into())).unwrap();
 /// assert_eq!(file.to_str(), Some("/tmp/c.json"));
 /// ```
-pub fn file(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<PathBuf, SettingsError> {
+pub fn file(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, SettingsError> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = set("AMBIENT_CONFIG") {
         return Ok(path);
@@ -110,7 +97,7 @@ impl Settings {
     /// The file is there and cannot be read, or is not a JSON object. A single bad value is not an error:
     /// see [`Settings::faults`].
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
-        let Some(bytes) = read_bytes(path)? else { return Ok(Self::default()) };
+        let Some(bytes) = read_bytes(&followed(path))? else { return Ok(Self::default()) };
         let corrupt = |reason: String| SettingsError::Corrupt { path: path.to_owned(), reason };
         // An editor may have put a byte order mark in front; JSON parsers refuse it.
         let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
@@ -211,15 +198,17 @@ pub fn set(path: &Path, name: &str, text: &str) -> Result<Value, SettingsError> 
         "" | DEFAULT_WORD => None,
         _ => Some(key.kind.parse(text).ok_or_else(|| bad_value(key, text))?),
     };
-    // A file behind a link is replaced where it is, so that the link stays one.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let _lock = lock_beside(&path)?;
+    let path = followed(path);
+    let folder = Directory::open_or_create(folder_of(&path))?;
+    let name_of_file = path.file_name().ok_or(SettingsError::NoPlace)?;
+    let _lock = lock_beside(&folder, name_of_file)?;
     let mut settings = Settings::read(&path)?;
     if !settings.store(key, value) {
         let reason = format!("there is no room for {name}: its group is not an object");
         return Err(SettingsError::Corrupt { path, reason });
     }
-    replace(&path, &settings.document)?;
+    let json = format!("{:#}\n", Value::Object(settings.document.clone()));
+    folder.replace(name_of_file, json.as_bytes())?;
     Ok(settings.get(key))
 }
 
@@ -228,65 +217,48 @@ fn bad_value(key: &SettingKey, value: &str) -> SettingsError {
     SettingsError::BadValue { key: key.name, value, expects: key.kind.expects() }
 }
 
-fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SettingsError {
-    move |source| SettingsError::Io { what, path: path.to_owned(), source }
+/// Where the file really is. People keep their settings elsewhere and link to them: such a file is read
+/// and replaced where it is, so that the link stays one.
+fn followed(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The file's bytes, or none when there is no file. A pipe in its place does not block.
+/// The folder `path` lies in; the current one for a bare name.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The file's bytes, or none when there is no file.
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, SettingsError> {
-    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
-    let file = match OpenOptions::new().read(true).custom_flags(nonblocking).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("open", path)(error)),
-    };
-    let metadata = file.metadata().map_err(io_error("look at", path))?;
-    if !metadata.is_file() {
-        return Err(SettingsError::NotAFile(path.to_owned()));
+    let Some(name) = path.file_name() else { return Err(SettingsError::NoPlace) };
+    match Directory::open(folder_of(path)) {
+        Ok(folder) => Ok(folder.read(name, SETTINGS_LEN_MAX_BYTES)?),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error.into()),
     }
-    let mut bytes = Vec::new();
-    file.take(SETTINGS_LEN_MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
-    if bytes.len() as u64 > SETTINGS_LEN_MAX_BYTES {
-        return Err(SettingsError::TooLarge(path.to_owned()));
-    }
-    Ok(Some(bytes))
 }
 
-/// Takes the lock beside the settings file, waiting for another writer; made with its folder when missing.
-fn lock_beside(path: &Path) -> Result<File, SettingsError> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(io_error("create the folder", folder))?;
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
+/// Takes the lock beside the settings file, waiting for another writer.
+fn lock_beside(folder: &Directory, name_of_file: &OsStr) -> Result<File, DirectoryError> {
+    let mut name = name_of_file.to_owned();
     name.push(".lock");
-    let path = path.with_file_name(name);
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)
-        .map_err(io_error("open", &path))?;
-    flock(&file, FlockOperation::LockExclusive).map_err(|errno| io_error("lock", &path)(errno.into()))?;
-    Ok(file)
-}
-
-/// Puts `document` in the file's place.
-fn replace(path: &Path, document: &Map<String, Value>) -> Result<(), SettingsError> {
-    let write = || {
-        let mut json = serde_json::to_vec_pretty(document)?;
-        json.push(b'\n');
-        atomic_file::replace(path, &json)
+    let failed = |errno: Errno| DirectoryError::Io {
+        action: "lock",
+        path: folder.path().join(&name),
+        source: errno.into(),
     };
-    write().map_err(io_error("write", path))
+    let file = folder.open_file_with(&name, OFlags::WRONLY | OFlags::CREATE)?.ok_or(failed(Errno::NOENT))?;
+    flock(&file, FlockOperation::LockExclusive).map_err(failed)?;
+    Ok(file)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;
@@ -415,10 +387,14 @@ mod tests {
         assert!(Settings::read(&path).is_err());
         let pipe = path.join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-        assert!(matches!(Settings::read(&pipe), Err(SettingsError::NotAFile(_))));
+        let refused = Settings::read(&pipe).unwrap_err();
+        assert!(matches!(refused, SettingsError::Directory(DirectoryError::NotAFile { .. })), "{refused}");
         let huge = path.join("huge");
         File::create(&huge).unwrap().set_len(SETTINGS_LEN_MAX_BYTES + 1).unwrap();
-        assert!(matches!(Settings::read(&huge), Err(SettingsError::TooLarge(_))));
+        assert!(matches!(
+            Settings::read(&huge),
+            Err(SettingsError::Directory(DirectoryError::TooLong { .. }))
+        ));
     }
 
     #[test]

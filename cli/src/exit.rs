@@ -1,0 +1,102 @@
+//! How the program ends: one number for each kind of outcome.
+//!
+//! Scripts rely on the numbers, so they are part of the interface (`docs/using/commands.md`). A verb says
+//! which one by raising a [`Refusal`]; an error that carries none is a plain failure.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use ambient_capture::models::directory::DirectoryError;
+use ambient_capture::models::fetch::FetchError;
+use ambient_engine::settings::SettingsError;
+use ambient_engine::view::ViewError;
+
+use crate::output::StdoutError;
+
+/// The outcome of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked for is done.
+    Done = 0,
+    /// It could not be done.
+    Failed = 1,
+    /// It was asked for in a way that makes no sense; nothing was tried.
+    Usage = 2,
+    /// What it was to be done with does not exist.
+    NotFound = 3,
+    /// Someone else is at it, or several fit and one must be chosen.
+    Busy = 4,
+    /// Done, and there is something a person should look at.
+    Warnings = 5,
+    /// Ended from outside; what was begun can be finished later.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error with an outcome of its own.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    exit: Exit,
+    message: String,
+}
+
+impl Refusal {
+    /// An error that ends the program with `exit`, saying `message`.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The outcome an error stands for.
+pub(crate) fn of(error: &anyhow::Error) -> Exit {
+    error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
+}
+
+fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+        return Some(refusal.exit);
+    }
+    if cause.downcast_ref::<StdoutError>().is_some_and(StdoutError::is_broken_pipe) {
+        return Some(Exit::Done);
+    }
+    of_settings(cause).or_else(|| of_view(cause)).or_else(|| of_models(cause))
+}
+
+fn of_settings(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    match cause.downcast_ref()? {
+        SettingsError::UnknownKey(_) | SettingsError::BadValue { .. } => Some(Exit::Usage),
+        _ => None,
+    }
+}
+
+fn of_view(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    match cause.downcast_ref()? {
+        ViewError::NotAnId(_) | ViewError::NoSession(_) => Some(Exit::NotFound),
+        ViewError::Ambiguous { .. } => Some(Exit::Usage),
+        _ => None,
+    }
+}
+
+fn of_models(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(FetchError::Interrupted) = cause.downcast_ref() {
+        return Some(Exit::Interrupted);
+    }
+    match cause.downcast_ref()? {
+        DirectoryError::Missing { .. } => Some(Exit::NotFound),
+        DirectoryError::Name { .. } => Some(Exit::Usage),
+        _ => None,
+    }
+}

@@ -1,0 +1,10 @@
+//! One file for each verb.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod mcp;
+pub(crate) mod models;
+pub(crate) mod sessions;
+pub(crate) mod show;
+pub(crate) mod version;
