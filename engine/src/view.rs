@@ -13,7 +13,7 @@ use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
     SessionMetadata, SessionRow,
 };
-use crate::{Clock, Track};
+use crate::{Clock, FoldedLine, Line, Track};
 
 /// What a session is doing, in the four words that are shown over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,6 +71,22 @@ pub struct TranscriptLine {
     pub speaker: Option<String>,
     /// The words.
     pub text: String,
+}
+
+impl From<Line> for TranscriptLine {
+    /// The line as it was heard.
+    fn from(line: Line) -> Self {
+        let Line { track, start_ms, end_ms, text, .. } = line;
+        Self { track, start_ms, end_ms, speaker: None, text }
+    }
+}
+
+impl From<FoldedLine> for TranscriptLine {
+    /// The line as it reads now.
+    fn from(line: FoldedLine) -> Self {
+        let FoldedLine { heard, text, speaker, .. } = line;
+        Self { speaker, text, ..heard.into() }
+    }
 }
 
 /// The reply to "lines since n".

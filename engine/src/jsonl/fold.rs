@@ -1,110 +1,78 @@
-//! How the lines of a JSONL session read with their edits applied.
+//! Files the edits of a JSONL session so that the log's own fold can apply them.
 //!
-//! Edits are filed under the place they name when they are read, so folding costs lines plus edits and
-//! never their product. The rules are those of the log's fold: repairs apply in the order they were
-//! written, a person's name beats a machine's whatever the order, an edit that was taken back counts for
-//! nothing, and a machine cannot take back what a person did. Only `user` is a person.
+//! An edit names its line by track and start. Edits are filed under that place when they are read, so
+//! folding costs lines plus edits and never their product. What they do is decided by [`fold`] alone: a
+//! session reads the same in either layout. An edit's number stands for its position in a log.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
-use super::record::{EditRecord, HeardLine, Place};
-use crate::Edit;
+use super::record::{EditRecord, Place};
 use crate::view::TranscriptLine;
+use crate::{Change, Edit, EditTarget, Line, PlacedEdit, fold};
 
-/// An edit that changes a line, with its number among all edits of the file.
-#[derive(Debug)]
-struct Filed {
-    seq: u64,
-    is_by_person: bool,
-    change: FiledChange,
-}
-
-#[derive(Debug)]
-enum FiledChange {
-    Repair { from: String, to: String },
-    Speaker { name: String },
-}
-
-/// Every edit of a session, filed by the place it is about.
+/// The lines of a session and every edit, filed by the place it is about.
 #[derive(Debug, Default)]
-pub(crate) struct Edits {
-    by_place: HashMap<Place, Vec<Filed>>,
-    /// Numbers that were taken back, and whether a person did so.
-    taken_back: HashMap<u64, bool>,
+pub(super) struct Filed {
+    lines: Vec<Line>,
+    /// Of the lines that begin at one place, an edit means the first.
+    first_lines: HashMap<Place, usize>,
+    edits: HashMap<Place, Vec<PlacedEdit>>,
+    /// What each edit is about, by its number; none for those that could not be used and for reverts.
+    places: Vec<Option<Place>>,
 }
 
-impl Edits {
-    /// Files the edit that has the number `seq`. Edits come in the order of their file.
-    pub(crate) fn add(&mut self, seq: u64, record: EditRecord) {
-        let (target, by, change) = match record {
+impl Filed {
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    pub(super) fn add_line(&mut self, line: Line) {
+        self.first_lines.entry(place(&line)).or_insert(self.lines.len());
+        self.lines.push(line);
+    }
+
+    /// Counts an edit that cannot be used: reverts name edits by number.
+    pub(super) fn skip_edit(&mut self) {
+        self.places.push(None);
+    }
+
+    /// Files the next edit. Edits come in the order of their file; a revert of one that has not come is
+    /// of no effect.
+    pub(super) fn add_edit(&mut self, record: EditRecord) {
+        let seq = self.places.len() as u64;
+        let (place, change, by) = match record {
+            EditRecord::Repair { target, from, to, by } => (target, Change::Repair { from, to }, by),
+            EditRecord::Speaker { target, name, by } => (target, Change::Speaker { name }, by),
             EditRecord::Revert { target_seq, by } => {
-                *self.taken_back.entry(target_seq).or_default() |= by == Edit::PERSON;
+                self.places.push(None);
+                let named = usize::try_from(target_seq).ok().and_then(|seq| self.places.get(seq).copied());
+                let Some(place) = named.flatten() else { return };
+                let target = EditTarget { position: target_seq, seq: target_seq };
+                self.file(place, seq, Change::Revert { target }, by);
                 return;
             }
-            EditRecord::Repair { target, from, to, by } => (target, by, FiledChange::Repair { from, to }),
-            EditRecord::Speaker { target, name, by } => (target, by, FiledChange::Speaker { name }),
         };
-        let filed = Filed { seq, is_by_person: by == Edit::PERSON, change };
-        self.by_place.entry(target).or_default().push(filed);
+        self.places.push(Some(place));
+        self.file(place, seq, change, by);
     }
 
-    fn is_live(&self, edit: &Filed) -> bool {
-        match self.taken_back.get(&edit.seq) {
-            None => true,
-            Some(by_person) => edit.is_by_person && !by_person,
-        }
+    fn file(&mut self, place: Place, seq: u64, change: Change, by: String) {
+        // Which line it is about is settled by the place; the number is not used.
+        let edit = Edit { line: 0, by, change };
+        self.edits.entry(place).or_default().push(PlacedEdit { position: seq, seq, ts_us: 0, edit });
     }
 
-    /// `line` with the edits about its place applied.
-    fn apply(&self, heard: &HeardLine) -> TranscriptLine {
-        let mut line = verbatim(heard);
-        let mut named_by_person = false;
-        let place = Place { track: heard.track, start_ms: heard.start_ms };
-        let filed = self.by_place.get(&place).map_or(&[][..], Vec::as_slice);
-        for edit in filed.iter().filter(|edit| self.is_live(edit)) {
-            match &edit.change {
-                FiledChange::Repair { from, .. } if from.is_empty() => {}
-                FiledChange::Repair { from, to } => line.text = line.text.replace(from.as_str(), to),
-                FiledChange::Speaker { name } => {
-                    if edit.is_by_person || !named_by_person {
-                        line.speaker = Some(name.clone());
-                        named_by_person = edit.is_by_person;
-                    }
-                }
-            }
+    /// Line `index` as it reads with its edits applied, or as it was heard when `is_verbatim`.
+    pub(super) fn reading(&self, index: usize, line: &Line, is_verbatim: bool) -> TranscriptLine {
+        let place = place(line);
+        let edits = self.edits.get(&place).filter(|_| !is_verbatim);
+        match edits.filter(|_| self.first_lines.get(&place) == Some(&index)) {
+            Some(edits) => fold(index as u64, line.clone(), edits).into(),
+            None => line.clone().into(),
         }
-        line
     }
 }
 
-/// `line` as it was heard.
-pub(crate) fn verbatim(heard: &HeardLine) -> TranscriptLine {
-    TranscriptLine {
-        track: heard.track,
-        start_ms: heard.start_ms,
-        end_ms: heard.end_ms,
-        speaker: None,
-        text: heard.text.clone(),
-    }
-}
-
-/// Which of the lines that begin at one place an edit means: the first.
-#[derive(Debug, Default)]
-pub(crate) struct FirstLines(HashMap<Place, usize>);
-
-impl FirstLines {
-    /// Notes that line `index` begins at its place.
-    pub(crate) fn add(&mut self, index: usize, heard: &HeardLine) {
-        let place = Place { track: heard.track, start_ms: heard.start_ms };
-        if let Entry::Vacant(vacant) = self.0.entry(place) {
-            vacant.insert(index);
-        }
-    }
-
-    /// Line `index` as it reads now.
-    pub(crate) fn fold(&self, edits: &Edits, index: usize, heard: &HeardLine) -> TranscriptLine {
-        let place = Place { track: heard.track, start_ms: heard.start_ms };
-        if self.0.get(&place) == Some(&index) { edits.apply(heard) } else { verbatim(heard) }
-    }
+fn place(line: &Line) -> Place {
+    Place { track: line.track, start_ms: line.start_ms }
 }

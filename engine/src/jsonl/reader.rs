@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use super::damage::{Damage, SkipReason, SkippedLine};
-use super::fold::{Edits, FirstLines, verbatim};
-use super::record::{HeardLine, parse_edit, parse_line};
+use super::fold::Filed;
+use super::record::{parse_edit, parse_line};
 use super::tail::{RawLine, Tail};
 use crate::session::{Directory, DirectoryError};
 use crate::view::TranscriptLine;
@@ -19,11 +19,8 @@ const EDITS_FILE: &str = "edits.jsonl";
 #[derive(Debug, Default)]
 pub struct JsonlReader {
     raw: Tail,
-    edits_tail: Tail,
-    lines: Vec<HeardLine>,
-    first_lines: FirstLines,
-    edits: Edits,
-    edit_count: u64,
+    edits: Tail,
+    filed: Filed,
     line_damage: Damage,
     edit_damage: Damage,
 }
@@ -62,7 +59,7 @@ impl JsonlReader {
             move |source| DirectoryError::Io { action: "read", path, source }
         };
         if is_other(&self.raw, raw.as_ref()).map_err(failed(RAW_FILE))?
-            || is_other(&self.edits_tail, edits.as_ref()).map_err(failed(EDITS_FILE))?
+            || is_other(&self.edits, edits.as_ref()).map_err(failed(EDITS_FILE))?
         {
             *self = Self::default();
         }
@@ -74,10 +71,10 @@ impl JsonlReader {
         }
         if let Some(file) = edits {
             let path = session.path().join(EDITS_FILE);
-            let mut tail = self.edits_tail;
+            let mut tail = self.edits;
             tail.read(&file, |number, line| self.add_edit(&path, number, &line))
                 .map_err(failed(EDITS_FILE))?;
-            self.edits_tail = tail;
+            self.edits = tail;
         }
         Ok(())
     }
@@ -85,22 +82,19 @@ impl JsonlReader {
     fn add_line(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
         match parsed(line, parse_line) {
             None => {}
-            Some(Ok(heard)) => {
-                self.first_lines.add(self.lines.len(), &heard);
-                self.lines.push(heard);
-            }
+            Some(Ok(line)) => self.filed.add_line(line),
             Some(Err(reason)) => self.line_damage.add(SkippedLine { path: path.to_owned(), number, reason }),
         }
     }
 
     fn add_edit(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
-        let Some(parsed) = parsed(line, parse_edit) else { return };
-        // A line that cannot be used keeps its number: reverts count every line that is not blank.
-        let seq = self.edit_count;
-        self.edit_count += 1;
-        match parsed {
-            Ok(record) => self.edits.add(seq, record),
-            Err(reason) => self.edit_damage.add(SkippedLine { path: path.to_owned(), number, reason }),
+        match parsed(line, parse_edit) {
+            None => {}
+            Some(Ok(record)) => self.filed.add_edit(record),
+            Some(Err(reason)) => {
+                self.filed.skip_edit();
+                self.edit_damage.add(SkippedLine { path: path.to_owned(), number, reason });
+            }
         }
     }
 
@@ -116,12 +110,12 @@ impl JsonlReader {
 
     /// How many lines there are.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.filed.lines().len()
     }
 
     /// Whether there is no line.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.filed.lines().is_empty()
     }
 
     /// The lines from index `since` on, in the order they were written, each with the recogniser's
@@ -131,11 +125,12 @@ impl JsonlReader {
         since: usize,
         is_verbatim: bool,
     ) -> impl Iterator<Item = (TranscriptLine, f32)> + use<'_> {
-        self.lines.iter().enumerate().skip(since).map(move |(index, heard)| {
-            let line =
-                if is_verbatim { verbatim(heard) } else { self.first_lines.fold(&self.edits, index, heard) };
-            (line, heard.confidence)
-        })
+        self.filed
+            .lines()
+            .iter()
+            .enumerate()
+            .skip(since)
+            .map(move |(index, line)| (self.filed.reading(index, line, is_verbatim), line.confidence))
     }
 }
 
