@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use crate::jsonl::{JsonlReader, SkippedLine, session as jsonl};
-use crate::session::listing::{session_directories, sort_newest_first};
+use crate::jsonl::{SkippedLine, session as jsonl};
+use crate::session::listing::{broken_row, session_directories, sort_newest_first};
+use crate::session::native::{self, holds_log};
 use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
-    SessionMetadata, SessionRow,
+    SessionMetadata, SessionRow, WorkLockError,
 };
-use crate::{Clock, FoldedLine, Line, Track};
+use crate::{Clock, DiskError, FoldedLine, Line, OpenError, ReadError, Track};
 
 /// What a session is doing, in the four words that are shown over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -146,6 +147,20 @@ pub struct SessionReading {
     pub warnings: Vec<String>,
 }
 
+impl SessionReading {
+    /// Sorts `lines`, which come in the order they were written, by the clock.
+    pub(crate) fn by_the_clock(
+        id: String,
+        state: PersonState,
+        metadata: Option<SessionMetadata>,
+        mut lines: Vec<NumberedLine>,
+        warnings: Vec<String>,
+    ) -> Self {
+        lines.sort_by_key(|numbered| numbered.line.start_ms);
+        Self { id, state, metadata, lines, warnings }
+    }
+}
+
 /// A question that could not be answered; the text is for the person or assistant who asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -176,6 +191,46 @@ pub enum ViewError {
     /// A file or directory cannot be used.
     #[error(transparent)]
     Directory(DirectoryError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(ReadError),
+    /// Nobody can tell who is at work on the session.
+    #[error(transparent)]
+    Lock(WorkLockError),
+}
+
+impl From<ReadError> for ViewError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Disk(error) if is_about_a_link(&error) => Self::Symlink(error.path),
+            ReadError::Open(error) => (*error).into(),
+            other => Self::Log(other),
+        }
+    }
+}
+
+impl From<OpenError> for ViewError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Disk(error) if is_about_a_link(&error) => Self::Symlink(error.path),
+            OpenError::Read(error) => (*error).into(),
+            other => Self::Log(other.into()),
+        }
+    }
+}
+
+/// The one error that opening without following links gives for a link.
+fn is_about_a_link(error: &DiskError) -> bool {
+    error.source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+impl From<WorkLockError> for ViewError {
+    fn from(error: WorkLockError) -> Self {
+        match error {
+            WorkLockError::Directory(error) => error.into(),
+            busy @ WorkLockError::Busy { .. } => Self::Lock(busy),
+        }
+    }
 }
 
 impl From<DirectoryError> for ViewError {
@@ -235,12 +290,22 @@ pub fn sessions(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionSummary>, V
 pub fn rows(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionRow>, ViewError> {
     let Some(root) = open_root(root)? else { return Ok(Vec::new()) };
     let sessions = session_directories(&root, clock)?;
-    let mut rows: Vec<_> = sessions.iter().map(|session| jsonl::row(session, clock)).collect();
+    let mut rows: Vec<_> = sessions.iter().map(|session| row(session, clock)).collect();
     sort_newest_first(&mut rows);
     Ok(rows)
 }
 
-/// The lines of session `id` from index `since` on, folded or as they were heard.
+fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
+    let row = match holds_log(session.directory()) {
+        Ok(true) => native::row(session),
+        Ok(false) => Ok(jsonl::row(session, clock)),
+        Err(error) => Err(error.into()),
+    };
+    row.unwrap_or_else(|error| broken_row(session, &error))
+}
+
+/// The lines of session `id` from index `since` on, folded or as they were heard. A line that an edit
+/// hides is counted and not shown in the fold.
 ///
 /// # Errors
 /// No such session, or it cannot be read.
@@ -252,29 +317,15 @@ pub fn transcript(
     clock: &dyn Clock,
 ) -> Result<Transcript, ViewError> {
     let session = open_session(root, id)?;
-    // Before the lines: once this says that no line will be added, the lines read next are all there are.
-    let state = jsonl::state(&session, clock)?;
-    let reader = jsonl::reader(&session)?;
-    refuse_damage(&reader, verbatim)?;
-    let first = usize::try_from(since).unwrap_or(usize::MAX);
-    Ok(Transcript {
-        session: id.to_owned(),
-        state,
-        next: reader.len() as u64,
-        lines: reader.since(first, verbatim).map(|(line, _)| line).collect(),
-    })
-}
-
-/// An assistant is shown a whole session or told why not: half of one looks like all of it.
-fn refuse_damage(reader: &JsonlReader, verbatim: bool) -> Result<(), ViewError> {
-    let edits = if verbatim { None } else { reader.edit_damage().first_refusal() };
-    match reader.line_damage().first_refusal().or(edits) {
-        Some(line) => Err(line.clone().into()),
-        None => Ok(()),
+    if holds_log(session.directory())? {
+        native::transcript(&session, since, verbatim)
+    } else {
+        jsonl::transcript(&session, since, verbatim, clock)
     }
 }
 
-/// The whole session `id` by the clock. A damaged line costs itself and is told in the warnings.
+/// The whole session `id` by the clock. In the JSONL layout a damaged line costs itself and is told in
+/// the warnings.
 ///
 /// # Errors
 /// No such session, or nothing of it can be read.
@@ -285,28 +336,15 @@ pub fn reading(
     clock: &dyn Clock,
 ) -> Result<SessionReading, ViewError> {
     let session = open_session(root, id)?;
-    let state = jsonl::row(&session, clock).state;
-    let reader = jsonl::reader(&session)?;
-    let mut warnings = Vec::new();
-    for damage in [reader.line_damage(), reader.edit_damage()] {
-        warnings.extend(damage.report());
+    if holds_log(session.directory())? {
+        native::reading(&session, verbatim)
+    } else {
+        jsonl::reading(&session, verbatim, clock)
     }
-    let metadata = match jsonl::metadata(&session) {
-        Ok(metadata) => metadata,
-        Err(error) => {
-            warnings.push(error.to_string());
-            None
-        }
-    };
-    let mut lines: Vec<_> = (0..)
-        .zip(reader.since(0, verbatim))
-        .map(|(index, (line, confidence))| NumberedLine { index, line, confidence })
-        .collect();
-    lines.sort_by_key(|numbered| numbered.line.start_ms);
-    Ok(SessionReading { id: id.to_owned(), state, metadata, lines, warnings })
 }
 
-/// What is being recorded, how many sessions wait, how many there are.
+/// What is being recorded, how many sessions wait, how many there are. A session that cannot be read is
+/// counted and does not wait.
 ///
 /// # Errors
 /// The root exists and cannot be read.
@@ -316,16 +354,23 @@ pub fn status(root: &Path, clock: &dyn Clock) -> Result<Status, ViewError> {
     let mut live: Option<SessionId> = None;
     for session in session_directories(&root, clock)? {
         status.sessions += 1;
-        if jsonl::awaits_transcript(&session, clock).unwrap_or(false) {
-            status.awaiting_transcript += 1;
-        }
+        let Ok((state, awaits_transcript)) = standing(&session, clock) else { continue };
+        status.awaiting_transcript += u64::from(awaits_transcript);
         // With several, the one whose name comes last, which is the one begun last.
-        if live.as_ref().is_none_or(|known| known < session.id())
-            && matches!(jsonl::state(&session, clock), Ok(SessionState::Live))
-        {
+        if state == SessionState::Live && live.as_ref().is_none_or(|known| known < session.id()) {
             live = Some(session.id().clone());
         }
     }
     status.live = live.map(|id| LiveSession { id: id.to_string() });
     Ok(status)
+}
+
+/// What a session is doing, and whether it waits for someone to turn its sound into lines.
+fn standing(session: &SessionDirectory, clock: &dyn Clock) -> Result<(SessionState, bool), ViewError> {
+    if holds_log(session.directory())? {
+        let state = native::state(session)?;
+        return Ok((state, state == SessionState::Pending));
+    }
+    let state = jsonl::state(session, clock)?;
+    Ok((state, state == SessionState::Pending && jsonl::has_waiting_audio(session)?))
 }

@@ -3,10 +3,11 @@
 use super::JsonlReader;
 use super::state::{FileSigns, has_captured_audio};
 use crate::Clock;
+use crate::session::listing::summarize;
 use crate::session::{
     DirectoryError, MetadataError, PersonState, SessionDirectory, SessionMetadata, SessionRow,
 };
-use crate::view::{SessionState, SessionSummary};
+use crate::view::{NumberedLine, SessionReading, SessionState, SessionSummary, Transcript, ViewError};
 
 /// The files that a session must not hold as links.
 const GUARDED_FILES: [&str; 3] = ["session.json", "raw.jsonl", "edits.jsonl"];
@@ -16,15 +17,10 @@ pub(crate) fn state(session: &SessionDirectory, clock: &dyn Clock) -> Result<Ses
     Ok(FileSigns::read(session.directory(), clock)?.state())
 }
 
-/// Whether its sound is captured and nobody has turned it into lines yet.
-pub(crate) fn awaits_transcript(
-    session: &SessionDirectory,
-    clock: &dyn Clock,
-) -> Result<bool, DirectoryError> {
+/// Whether its capture ended and left sound to be turned into lines.
+pub(crate) fn has_waiting_audio(session: &SessionDirectory) -> Result<bool, DirectoryError> {
     let directory = session.directory();
-    Ok(directory.holds_file("session.json")?
-        && FileSigns::read(directory, clock)?.state() == SessionState::Pending
-        && has_captured_audio(directory)?)
+    Ok(directory.holds_file("session.json")? && has_captured_audio(directory)?)
 }
 
 /// Its row in a listing. What cannot be read is told in the row.
@@ -40,30 +36,71 @@ pub(crate) fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
     let person_state =
         if error.is_some() && state == SessionState::Pending { PersonState::Broken } else { state.into() };
     let metadata = metadata.ok().flatten().filter(|_| error.is_none()).unwrap_or_default();
-    let summary = SessionSummary {
-        id: session.id().to_string(),
-        dir: session.directory().path().to_owned(),
-        name: metadata.name,
-        started_at: metadata.started_at,
-        duration_s: metadata.duration_s,
-        transcribed: signs.is_ok_and(|signs| signs.has_transcript),
-        live: state == SessionState::Live,
-        transcribing: state == SessionState::Transcribing,
-        error,
-    };
+    let has_transcript = signs.is_ok_and(|signs| signs.has_transcript);
+    let summary = SessionSummary { error, ..summarize(session, metadata, state, has_transcript) };
     SessionRow { summary, state: person_state }
 }
 
 /// What `session.json` says, provided that nothing in the session is a link.
-pub(crate) fn metadata(session: &SessionDirectory) -> Result<Option<SessionMetadata>, MetadataError> {
+fn metadata(session: &SessionDirectory) -> Result<Option<SessionMetadata>, MetadataError> {
     refuse_links(session)?;
     SessionMetadata::read(session.directory())
 }
 
 /// Reads the lines and their edits, provided that nothing in the session is a link.
-pub(crate) fn reader(session: &SessionDirectory) -> Result<JsonlReader, DirectoryError> {
+fn reader(session: &SessionDirectory) -> Result<JsonlReader, DirectoryError> {
     refuse_links(session)?;
     JsonlReader::open(session.directory())
+}
+
+/// The lines from index `since` on.
+pub(crate) fn transcript(
+    session: &SessionDirectory,
+    since: u64,
+    verbatim: bool,
+    clock: &dyn Clock,
+) -> Result<Transcript, ViewError> {
+    // Before the lines: once this says that no line will be added, the lines read next are all there are.
+    let state = state(session, clock)?;
+    let reader = reader(session)?;
+    refuse_damage(&reader, verbatim)?;
+    let first = usize::try_from(since).unwrap_or(usize::MAX);
+    Ok(Transcript {
+        session: session.id().to_string(),
+        state,
+        next: reader.len() as u64,
+        lines: reader.since(first, verbatim).map(|(line, _)| line).collect(),
+    })
+}
+
+/// An assistant is shown a whole session or told why not: half of one looks like all of it.
+fn refuse_damage(reader: &JsonlReader, verbatim: bool) -> Result<(), ViewError> {
+    let edits = if verbatim { None } else { reader.edit_damage().first_refusal() };
+    match reader.line_damage().first_refusal().or(edits) {
+        Some(line) => Err(line.clone().into()),
+        None => Ok(()),
+    }
+}
+
+/// The whole session by the clock. A damaged line costs itself and is told in the warnings.
+pub(crate) fn reading(
+    session: &SessionDirectory,
+    verbatim: bool,
+    clock: &dyn Clock,
+) -> Result<SessionReading, ViewError> {
+    let state = row(session, clock).state;
+    let reader = reader(session)?;
+    let mut warnings: Vec<_> = reader.line_damage().report().collect();
+    warnings.extend(reader.edit_damage().report());
+    let metadata = metadata(session).unwrap_or_else(|error| {
+        warnings.push(error.to_string());
+        None
+    });
+    let lines = (0..)
+        .zip(reader.since(0, verbatim))
+        .map(|(index, (line, confidence))| NumberedLine { index, line, confidence })
+        .collect();
+    Ok(SessionReading::by_the_clock(session.id().to_string(), state, metadata, lines, warnings))
 }
 
 fn refuse_links(session: &SessionDirectory) -> Result<(), DirectoryError> {

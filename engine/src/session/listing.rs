@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::metadata::METADATA_FILE;
-use super::{Directory, DirectoryError, PersonState, SessionDirectory, SessionId};
+use super::native::holds_log;
+use super::{Directory, DirectoryError, PersonState, SessionDirectory, SessionId, SessionMetadata};
 use crate::Clock;
 use crate::jsonl::state::is_growing;
-use crate::view::SessionSummary;
+use crate::view::{SessionState, SessionSummary, ViewError};
 
 /// One row of a listing: what readers see, and the word for people.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,36 @@ pub(crate) fn session_directories(
 }
 
 fn is_session(directory: &Directory, clock: &dyn Clock) -> bool {
-    directory.holds(METADATA_FILE).unwrap_or(false) || is_growing(directory, clock).unwrap_or(false)
+    holds_log(directory).unwrap_or(false)
+        || directory.holds(METADATA_FILE).unwrap_or(false)
+        || is_growing(directory, clock).unwrap_or(false)
+}
+
+/// What readers see of a session of this description and state.
+pub(crate) fn summarize(
+    session: &SessionDirectory,
+    metadata: SessionMetadata,
+    state: SessionState,
+    transcribed: bool,
+) -> SessionSummary {
+    SessionSummary {
+        id: session.id().to_string(),
+        dir: session.directory().path().to_owned(),
+        name: metadata.name,
+        started_at: metadata.started_at,
+        duration_s: metadata.duration_s,
+        transcribed,
+        live: state == SessionState::Live,
+        transcribing: state == SessionState::Transcribing,
+        error: None,
+    }
+}
+
+/// The row of a session that cannot be read.
+pub(crate) fn broken_row(session: &SessionDirectory, error: &ViewError) -> SessionRow {
+    let nothing = summarize(session, SessionMetadata::default(), SessionState::Pending, false);
+    let summary = SessionSummary { error: Some(error.to_string()), ..nothing };
+    SessionRow { summary, state: PersonState::Broken }
 }
 
 /// Sorts `rows` newest first. One whose start is not known comes first: it is being made, or is broken

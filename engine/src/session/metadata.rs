@@ -51,6 +51,21 @@ pub struct SessionMetadata {
     pub notes: String,
     /// Whether it is pinned.
     pub pinned: bool,
+    /// `recorded`, `transcribed` or `imported`; beside a log only, as all that follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The program and version that opened it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// When every track had been turned into lines, RFC 3339 with the local offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    /// How many lines the log holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
+    /// Names the last event this was derived from; meaningless to anyone but the program that derives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 /// Older files hold some whole numbers as fractions.
@@ -86,5 +101,11 @@ impl SessionMetadata {
             Some(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
             None => Ok(None),
         }
+    }
+
+    /// The bytes of `session.json`: indented, without a newline at the end.
+    pub(crate) fn to_json(&self) -> String {
+        // Strings, numbers and lists of strings: there is no value of these types that cannot be written.
+        serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }

@@ -4,17 +4,20 @@
 //! is reached from there (see [`Directory`]).
 
 mod create;
+mod derived;
 mod directory;
 mod id;
 pub(crate) mod listing;
 mod lock;
 mod metadata;
+pub(crate) mod native;
 mod resolve;
 mod root;
 mod session_directory;
 mod state;
 
 pub use create::{CreateError, PartialSession, claim};
+pub use derived::write_derived_files;
 pub use directory::{Directory, DirectoryError};
 pub use id::{NotASessionId, SessionId, slug};
 pub use listing::SessionRow;

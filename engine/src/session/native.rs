@@ -1,0 +1,126 @@
+//! A session with a log, as the views see it.
+//!
+//! What it is doing is told by the locks that its workers hold, and by what the log says once nobody is
+//! at work. Files beside the log decide nothing: a description that was derived from it is only used
+//! while it names the log's last event, and is computed again from the events otherwise.
+
+use super::derived::describe;
+use super::listing::summarize;
+use super::{
+    Directory, DirectoryError, PersonState, SessionDirectory, SessionMetadata, SessionRow, Work, WorkLock,
+};
+use crate::view::{NumberedLine, SessionReading, SessionState, Transcript, TranscriptLine, ViewError};
+use crate::{LogDirectory, Mapping, Reader};
+
+/// Either of these shows that `log/` is a log, and not somebody's folder of that name.
+const LOG_SIGNS: [&str; 2] = ["0000000000.seg", "head"];
+
+/// Whether `directory` holds a log.
+///
+/// # Errors
+/// `log` is a link, or the directory cannot be searched.
+pub(crate) fn holds_log(directory: &Directory) -> Result<bool, DirectoryError> {
+    let log = match directory.subdirectory(LogDirectory::NAME) {
+        Ok(Some(log)) => log,
+        Ok(None) | Err(DirectoryError::NotADirectory { .. }) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    for sign in LOG_SIGNS {
+        if log.holds(sign)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Opens the log for reading.
+pub(crate) fn open(session: &SessionDirectory) -> Result<Reader, ViewError> {
+    let directory = session.directory();
+    let log = LogDirectory::open_at(directory, directory.path()).map_err(crate::OpenError::from)?;
+    Ok(Reader::open_in(log, Mapping::On)?)
+}
+
+/// Who is at work on the session, if anyone.
+fn work(session: &SessionDirectory) -> Result<Option<SessionState>, ViewError> {
+    if WorkLock::is_held(session, Work::Recording)? {
+        Ok(Some(SessionState::Live))
+    } else if WorkLock::is_held(session, Work::Transcribing)? {
+        Ok(Some(SessionState::Transcribing))
+    } else {
+        Ok(None)
+    }
+}
+
+fn state_when_idle(metadata: &SessionMetadata) -> SessionState {
+    if metadata.finished_at.is_some() { SessionState::Done } else { SessionState::Pending }
+}
+
+/// What the session is doing. The locks are looked at first: whoever lets go of one has written all it
+/// will before.
+pub(crate) fn state(session: &SessionDirectory) -> Result<SessionState, ViewError> {
+    match work(session)? {
+        Some(state) => Ok(state),
+        None => Ok(state_when_idle(&describe(session, &mut open(session)?)?)),
+    }
+}
+
+/// Its row in a listing.
+pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
+    let work = work(session)?;
+    let metadata = describe(session, &mut open(session)?)?;
+    let state = work.unwrap_or_else(|| state_when_idle(&metadata));
+    let person_state = if state == SessionState::Pending && metadata.was_begun() {
+        PersonState::Interrupted
+    } else {
+        state.into()
+    };
+    let is_finished = metadata.finished_at.is_some();
+    let summary = summarize(session, metadata, state, is_finished);
+    Ok(SessionRow { summary, state: person_state })
+}
+
+/// The lines from index `since` on. Only durable lines are handed out, so that a cursor counted in lines
+/// never names others after a loss of power; lines that an edit hides are counted and not shown.
+pub(crate) fn transcript(
+    session: &SessionDirectory,
+    since: u64,
+    verbatim: bool,
+) -> Result<Transcript, ViewError> {
+    let state = state(session)?;
+    let mut reader = open(session)?;
+    let next = reader.snapshot()?.durable_lines()?;
+    let lines = lines(&mut reader, since.min(next), verbatim)?;
+    let lines = lines.into_iter().filter(|numbered| numbered.index < next);
+    Ok(Transcript {
+        session: session.id().to_string(),
+        state,
+        next,
+        lines: lines.map(|numbered| numbered.line).collect(),
+    })
+}
+
+/// The whole session by the clock.
+pub(crate) fn reading(session: &SessionDirectory, verbatim: bool) -> Result<SessionReading, ViewError> {
+    let state = row(session)?.state;
+    let mut reader = open(session)?;
+    let metadata = describe(session, &mut reader)?;
+    let lines = lines(&mut reader, 0, verbatim)?;
+    let warnings = reader.damage().into_iter().collect();
+    let id = session.id().to_string();
+    Ok(SessionReading::by_the_clock(id, state, Some(metadata), lines, warnings))
+}
+
+/// The lines from `since` on in the order of the log.
+pub(crate) fn lines(reader: &mut Reader, since: u64, verbatim: bool) -> Result<Vec<NumberedLine>, ViewError> {
+    let mut snapshot = reader.snapshot()?;
+    if verbatim {
+        let heard = snapshot.verbatim(since)?.into_iter();
+        return Ok(heard.map(|heard| numbered(heard.index, heard.line.confidence, heard.line)).collect());
+    }
+    let shown = snapshot.since(since)?.into_iter().filter(|line| !line.is_hidden());
+    Ok(shown.map(|line| numbered(line.index, line.heard.confidence, line)).collect())
+}
+
+fn numbered(index: u64, confidence: f32, line: impl Into<TranscriptLine>) -> NumberedLine {
+    NumberedLine { index, line: line.into(), confidence }
+}
