@@ -33,37 +33,25 @@ fn finished_session(sessions: &Sessions) {
 }
 
 #[test]
-fn since_counts_lines_in_the_order_they_were_written() {
+fn both_layouts_read_alike_from_every_line_on() {
+    const JSONL_ID: &str = "2026-09-05T1200-02";
     let sessions = Sessions::new();
     finished_session(&sessions);
-    for (since, lines) in [
-        (json!(null), json!([line("room", 5000), line("call", 0)])),
-        (json!(0), json!([line("room", 5000), line("call", 0)])),
-        (json!(1), json!([line("call", 0)])),
-        (json!(2), json!([])),
-        (json!(9), json!([])),
-        (json!(u64::MAX), json!([])),
-    ] {
-        let expected = json!({"session": ID, "state": "done", "next": 2, "lines": lines});
-        assert_eq!(transcript(&sessions, &json!({"session": ID, "since": since})), expected);
-    }
-}
-
-#[test]
-fn both_layouts_read_alike() {
-    let sessions = Sessions::new();
-    finished_session(&sessions);
-    let jsonl = sessions.directory("2026-09-05T1200-02").summary(STARTED_AT);
+    let jsonl = sessions.directory(JSONL_ID).summary(STARTED_AT);
     jsonl.heard(&[("room", 5000), ("call", 0)]).transcribed();
-    let read = |id: &str| {
-        let reply = transcript(&sessions, &json!({"session": id})).to_string();
-        let rows = rows(&sessions);
-        let row = rows.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap().to_string();
-        let with_quotes = format!("\"{id}\"");
-        let directory = sessions.root().join(id).to_str().unwrap().to_owned();
-        (reply + &row).replace(&with_quotes, "\"<id>\"").replace(&directory, "<dir>")
+    let read = |id: &str, since: u64, verbatim: bool| {
+        let mut reply = transcript(&sessions, &json!({"session": id, "since": since, "verbatim": verbatim}));
+        assert_eq!(reply["session"].take(), id);
+        reply
     };
-    assert_eq!(read(ID), read("2026-09-05T1200-02"));
+    for since in [0, 1, 2, 9, u64::MAX] {
+        for verbatim in [false, true] {
+            assert_eq!(read(ID, since, verbatim), read(JSONL_ID, since, verbatim), "{since} {verbatim}");
+        }
+    }
+    let spoken = json!([line("room", 5000), line("call", 0)]);
+    let whole = json!({"session": null, "state": "done", "next": 2, "lines": spoken});
+    assert_eq!(read(ID, 0, false), whole);
 }
 
 #[test]
