@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use crate::jsonl::{SkippedLine, session as jsonl};
-use crate::session::listing::{broken_row, session_directories, sort_newest_first};
+use crate::session::listing::{Found, broken_row, session_directories, sort_newest_first};
 use crate::session::native::{self, holds_log};
 use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
@@ -290,7 +290,13 @@ pub fn sessions(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionSummary>, V
 pub fn rows(root: &Path, clock: &dyn Clock) -> Result<Vec<SessionRow>, ViewError> {
     let Some(root) = open_root(root)? else { return Ok(Vec::new()) };
     let sessions = session_directories(&root, clock)?;
-    let mut rows: Vec<_> = sessions.iter().map(|session| row(session, clock)).collect();
+    let mut rows: Vec<_> = sessions
+        .into_iter()
+        .map(|found| match found {
+            Found::Session(session) => row(&session, clock),
+            Found::Unreadable { id, error } => broken_row(&id, &root.path().join(id.as_str()), &error.into()),
+        })
+        .collect();
     sort_newest_first(&mut rows);
     Ok(rows)
 }
@@ -301,7 +307,7 @@ fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
         Ok(false) => Ok(jsonl::row(session, clock)),
         Err(error) => Err(error.into()),
     };
-    row.unwrap_or_else(|error| broken_row(session, &error))
+    row.unwrap_or_else(|error| broken_row(session.id(), session.directory().path(), &error))
 }
 
 /// The lines of session `id` from index `since` on, folded or as they were heard. A line that an edit
@@ -352,8 +358,9 @@ pub fn status(root: &Path, clock: &dyn Clock) -> Result<Status, ViewError> {
     let mut status = Status { live: None, awaiting_transcript: 0, sessions: 0 };
     let Some(root) = open_root(root)? else { return Ok(status) };
     let mut live: Option<SessionId> = None;
-    for session in session_directories(&root, clock)? {
+    for found in session_directories(&root, clock)? {
         status.sessions += 1;
+        let Found::Session(session) = found else { continue };
         let Ok((state, awaits_transcript)) = standing(&session, clock) else { continue };
         status.awaiting_transcript += u64::from(awaits_transcript);
         // With several, the one whose name comes last, which is the one begun last.

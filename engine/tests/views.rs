@@ -4,8 +4,8 @@
 // The allowance for tests does not reach the functions that tests share.
 #![allow(clippy::unwrap_used)]
 
-use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -405,6 +405,25 @@ fn broken_sessions_are_listed_with_their_error_and_live_ones_without_a_descripti
     assert_eq!(root.person_state("c"), PersonState::Broken);
     let live = root.summary("d");
     assert!(live.live && live.error.is_none() && live.duration_s.is_none());
+}
+
+#[test]
+fn a_session_that_may_not_be_opened_is_listed_and_a_folder_of_another_name_is_not() {
+    let root = Root::new();
+    for id in ["2026-09-05T1200", "private"] {
+        let directory = root.session(id, &[("session.json", "{}")]);
+        fs::set_permissions(&directory, Permissions::from_mode(0o000)).unwrap();
+    }
+    let closed = root.path().join("2026-09-05T1200");
+    // The superuser may open everything.
+    if fs::read_dir(&closed).is_err() {
+        assert_eq!(root.ids(), ["2026-09-05T1200"]);
+        assert!(root.summary("2026-09-05T1200").error.unwrap().contains("2026-09-05T1200"));
+        assert_eq!(root.status().sessions, 1);
+    }
+    for id in ["2026-09-05T1200", "private"] {
+        fs::set_permissions(root.path().join(id), Permissions::from_mode(0o700)).unwrap();
+    }
 }
 
 #[test]

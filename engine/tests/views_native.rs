@@ -17,9 +17,10 @@ use ambient_engine::view::{
     status, transcript,
 };
 use ambient_engine::{
-    Captured, CapturedTrack, Change, Durability, Edit, Event, Finished, Generation, Line, Log, MetaChange,
-    ModelReference, Opened, Options, Origin, SystemClock, Track,
+    Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Durability, Edit, EditTarget, Event, Finished,
+    Generation, Line, Mapping, MetaChange, ModelReference, Opened, Options, Origin, SystemClock, Track,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -41,16 +42,17 @@ impl Root {
     /// A session with a log of these batches, closed.
     fn session(&self, id: &str, batches: &[Vec<Event>]) -> SessionDirectory {
         fs::create_dir(self.directory(id)).unwrap();
-        let mut log = Log::create(&self.directory(id), Options::with_durability(Durability::Os)).unwrap();
+        let session = self.open(id);
+        let mut log = session.create_log(Options::with_durability(Durability::Os)).unwrap();
         for batch in batches {
             log.append(batch).unwrap();
         }
         log.close().unwrap();
-        self.open(id)
+        session
     }
 
     fn append(&self, id: &str, events: &[Event]) {
-        let mut log = Log::open(&self.directory(id), Options::default()).unwrap();
+        let mut log = self.open(id).open_log(Options::default()).unwrap();
         log.append(events).unwrap();
         log.close().unwrap();
     }
@@ -353,7 +355,7 @@ fn a_person_reads_by_the_clock_with_confidence() {
 fn a_cursor_is_handed_out_for_durable_lines_only() {
     let root = Root::new();
     fs::create_dir(root.directory("s")).unwrap();
-    let mut log = Log::create(&root.directory("s"), Options::with_durability(Durability::Os)).unwrap();
+    let mut log = root.open("s").create_log(Options::with_durability(Durability::Os)).unwrap();
     log.append(&[opened("s", "2026-09-05T14:12:03+02:00")]).unwrap();
     log.flush().unwrap();
     log.append(&[line(Track::Room, 0, "not yet on the disk")]).unwrap();
@@ -451,41 +453,128 @@ fn a_folder_that_happens_to_be_called_log_is_no_session() {
     assert_eq!(root.status().sessions, 0);
 }
 
-#[test]
-fn both_layouts_give_the_same_answer() {
-    let root = Root::new();
-    root.session("native", &whole("native"));
-    root.append(
-        "native",
-        &[
-            speaker(1, "diarize", "call-1"),
-            speaker(1, Edit::PERSON, "Bo"),
-            edit(0, Edit::PERSON, Change::Repair { from: "later".into(), to: "sooner".into() }),
-        ],
-    );
-    let directory = root.directory("jsonl");
-    fs::create_dir(&directory).unwrap();
-    let lines = [("room", 5000, "later"), ("call", 0, "first")].map(|(track, start_ms, text)| {
-        json!({"track": track, "start_ms": start_ms, "end_ms": start_ms + 1000, "text": text}).to_string()
-            + "\n"
-    });
-    let call = json!({"track": "call", "start_ms": 0});
-    let edits = [
-        json!({"kind": "speaker", "target": call, "name": "call-1", "by": "diarize", "at": "x"}),
-        json!({"kind": "speaker", "target": call, "name": "Bo", "by": "user", "at": "x"}),
-        json!({"kind": "repair", "target": {"track": "room", "start_ms": 5000}, "from": "later", "to": "sooner",
-            "by": "user", "at": "x"}),
+/// An edit as a test says it, for either layout.
+#[derive(Clone, Debug)]
+enum Said {
+    Speaker {
+        line: u64,
+        name: &'static str,
+        by: &'static str,
+    },
+    Repair {
+        line: u64,
+        from: &'static str,
+        to: &'static str,
+        by: &'static str,
+    },
+    /// Takes back the edit with that number, if it is one and came before.
+    Revert {
+        target: usize,
+        by: &'static str,
+    },
+}
+
+fn any_edit(lines: u64) -> impl Strategy<Value = Said> {
+    let by = || prop_oneof![Just(Edit::PERSON), Just("diarize"), Just("ana")];
+    let words = || prop_oneof![Just("a"), Just("b"), Just("line"), Just("ab")];
+    prop_oneof![
+        (0..lines, words(), by()).prop_map(|(line, name, by)| Said::Speaker { line, name, by }),
+        (0..lines, words(), words(), by()).prop_map(|(line, from, to, by)| Said::Repair {
+            line,
+            from,
+            to,
+            by
+        }),
+        (0..12_usize, by()).prop_map(|(target, by)| Said::Revert { target, by }),
     ]
-    .map(|edit| edit.to_string() + "\n");
-    fs::write(directory.join("raw.jsonl"), lines.concat()).unwrap();
-    fs::write(directory.join("edits.jsonl"), edits.concat()).unwrap();
-    fs::write(directory.join("transcript.md"), "").unwrap();
-    for (since, is_verbatim) in [(0, false), (0, true), (1, false), (5, false)] {
+}
+
+/// The edits as a log has them. A revert of what is not there, or of a revert, has no place in a log.
+fn append_edits(session: &SessionDirectory, said: &[Said]) {
+    let mut log = session.open_log(Options::with_durability(Durability::Os)).unwrap();
+    for (number, one) in said.iter().enumerate() {
+        let event = match *one {
+            Said::Speaker { line, name, by } => speaker(line, by, name),
+            Said::Repair { line, from, to, by } => {
+                edit(line, by, Change::Repair { from: from.into(), to: to.into() })
+            }
+            Said::Revert { target, by } => match said.get(target).filter(|_| target < number) {
+                Some(Said::Speaker { line, .. } | Said::Repair { line, .. }) => {
+                    let edits: Vec<_> = session
+                        .read_log(Mapping::On)
+                        .unwrap()
+                        .snapshot()
+                        .unwrap()
+                        .events()
+                        .unwrap()
+                        .into_iter()
+                        .filter(|recorded| matches!(recorded.event, Event::Edit(_) | Event::Device(_)))
+                        .collect();
+                    let named = &edits[target];
+                    let target = EditTarget { position: named.position, seq: named.seq };
+                    edit(*line, by, Change::Revert { target })
+                }
+                // Keeps the numbers of both layouts alike.
+                _ => nothing(),
+            },
+        };
+        log.append(&[event]).unwrap();
+    }
+    log.close().unwrap();
+}
+
+fn nothing() -> Event {
+    Event::Device(DeviceNote { track: Track::Room, at_ms: 0, change: DeviceChange::Lost })
+}
+
+fn edit_lines(said: &[Said]) -> String {
+    let place = |line: u64| json!({"track": "room", "start_ms": line * 1000});
+    said.iter()
+        .map(|one| {
+            let record = match *one {
+                Said::Speaker { line, name, by } => {
+                    json!({"kind": "speaker", "target": place(line), "name": name, "by": by, "at": "x"})
+                }
+                Said::Repair { line, from, to, by } => json!({"kind": "repair", "target": place(line),
+                    "from": from, "to": to, "by": by, "at": "x"}),
+                Said::Revert { target, by } => {
+                    json!({"kind": "revert", "target_seq": target, "by": by, "at": "x"})
+                }
+            };
+            record.to_string() + "\n"
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn both_layouts_give_the_same_answer(
+        said in proptest::collection::vec(any_edit(4), 0..12),
+        since in 0_u64..6,
+        is_verbatim: bool,
+    ) {
+        let root = Root::new();
+        let lines: Vec<_> = (0..4).map(|number| line(Track::Room, number * 1000, "a line ab")).collect();
+        let session = root.session("native", &[vec![opened("native", "x"), finished()], lines]);
+        append_edits(&session, &said);
+
+        let directory = root.directory("jsonl");
+        fs::create_dir(&directory).unwrap();
+        let raw: String = (0..4)
+            .map(|number| json!({"track": "room", "start_ms": number * 1000, "end_ms": number * 1000 + 1000,
+                "text": "a line ab"}).to_string() + "\n")
+            .collect();
+        fs::write(directory.join("raw.jsonl"), raw).unwrap();
+        fs::write(directory.join("edits.jsonl"), edit_lines(&said)).unwrap();
+        fs::write(directory.join("transcript.md"), "").unwrap();
+
         let answer = |id: &str| {
             let mut answer = transcript(root.path(), id, since, is_verbatim, &SystemClock).unwrap();
             answer.session = String::new();
             answer
         };
-        assert_eq!(answer("native"), answer("jsonl"));
+        prop_assert_eq!(answer("native"), answer("jsonl"));
     }
 }

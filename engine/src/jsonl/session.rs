@@ -37,7 +37,10 @@ pub(crate) fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
         if error.is_some() && state == SessionState::Pending { PersonState::Broken } else { state.into() };
     let metadata = metadata.ok().flatten().filter(|_| error.is_none()).unwrap_or_default();
     let has_transcript = signs.is_ok_and(|signs| signs.has_transcript);
-    let summary = SessionSummary { error, ..summarize(session, metadata, state, has_transcript) };
+    let summary = SessionSummary {
+        error,
+        ..summarize(session.id(), session.directory().path(), metadata, state, has_transcript)
+    };
     SessionRow { summary, state: person_state }
 }
 

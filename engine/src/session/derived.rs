@@ -4,12 +4,12 @@
 //! still holds. It saves a listing from reading every log; it is never believed against the log.
 
 use super::metadata::METADATA_FILE;
-use super::native::{lines, open};
+use super::native::lines;
 use super::{SessionDirectory, SessionMetadata};
 use crate::export::{ExportFormat, export};
 use crate::jsonl::state::TRANSCRIPT_FILE;
 use crate::view::{TranscriptLine, ViewError};
-use crate::{Captured, CapturedTrack, Event, MetaChange, Opened, Origin, ReadError, Reader, Track};
+use crate::{Captured, CapturedTrack, Event, Mapping, MetaChange, Opened, Origin, ReadError, Reader, Track};
 
 /// Rises whenever more is derived, so that what an older version derived is computed again.
 const DERIVATION: u32 = 1;
@@ -20,7 +20,7 @@ const DERIVATION: u32 = 1;
 /// # Errors
 /// The session has no log, the log cannot be read, or a file cannot be written.
 pub fn write_derived_files(session: &SessionDirectory) -> Result<(), ViewError> {
-    let mut reader = open(session)?;
+    let mut reader = session.read_log(Mapping::On)?;
     let metadata = compute(session, &mut reader)?;
     let lines: Vec<TranscriptLine> = {
         let mut lines = lines(&mut reader, 0, false)?;

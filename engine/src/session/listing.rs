@@ -4,6 +4,8 @@
 //! other folders do not. The newest comes first by the moment it started. Names do not decide: they hold
 //! local minutes, which repeat when clocks are put back and jump when someone travels.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -23,18 +25,26 @@ pub struct SessionRow {
     pub state: PersonState,
 }
 
+/// What a directory below the root turned out to be, if it is a session.
+pub(crate) enum Found {
+    /// A session that can be opened.
+    Session(SessionDirectory),
+    /// A directory with the name of a session that cannot be opened.
+    Unreadable { id: SessionId, error: DirectoryError },
+}
+
 /// Every session below `root`, in no order. A directory that vanishes meanwhile is passed over.
-pub(crate) fn session_directories(
-    root: &Directory,
-    clock: &dyn Clock,
-) -> Result<Vec<SessionDirectory>, DirectoryError> {
+pub(crate) fn session_directories(root: &Directory, clock: &dyn Clock) -> Result<Vec<Found>, DirectoryError> {
     let mut found = Vec::new();
     for name in root.names()? {
         let Some(id) = name.to_str().and_then(|name| SessionId::new(name).ok()) else { continue };
-        // What cannot even be opened cannot be told from somebody else's folder.
-        let Ok(Some(session)) = SessionDirectory::open(root, &id) else { continue };
-        if is_session(session.directory(), clock) {
-            found.push(session);
+        match SessionDirectory::open(root, &id) {
+            Ok(Some(session)) if is_session(session.directory(), clock) => {
+                found.push(Found::Session(session));
+            }
+            // Of what cannot be opened only the name can tell whether it is somebody else's folder.
+            Err(error) if id.local_minute().is_some() => found.push(Found::Unreadable { id, error }),
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(found)
@@ -48,14 +58,15 @@ fn is_session(directory: &Directory, clock: &dyn Clock) -> bool {
 
 /// What readers see of a session of this description and state.
 pub(crate) fn summarize(
-    session: &SessionDirectory,
+    id: &SessionId,
+    dir: &Path,
     metadata: SessionMetadata,
     state: SessionState,
     transcribed: bool,
 ) -> SessionSummary {
     SessionSummary {
-        id: session.id().to_string(),
-        dir: session.directory().path().to_owned(),
+        id: id.to_string(),
+        dir: dir.to_owned(),
         name: metadata.name,
         started_at: metadata.started_at,
         duration_s: metadata.duration_s,
@@ -67,8 +78,8 @@ pub(crate) fn summarize(
 }
 
 /// The row of a session that cannot be read.
-pub(crate) fn broken_row(session: &SessionDirectory, error: &ViewError) -> SessionRow {
-    let nothing = summarize(session, SessionMetadata::default(), SessionState::Pending, false);
+pub(crate) fn broken_row(id: &SessionId, dir: &Path, error: &ViewError) -> SessionRow {
+    let nothing = summarize(id, dir, SessionMetadata::default(), SessionState::Pending, false);
     let summary = SessionSummary { error: Some(error.to_string()), ..nothing };
     SessionRow { summary, state: PersonState::Broken }
 }

@@ -33,13 +33,6 @@ pub(crate) fn holds_log(directory: &Directory) -> Result<bool, DirectoryError> {
     Ok(false)
 }
 
-/// Opens the log for reading.
-pub(crate) fn open(session: &SessionDirectory) -> Result<Reader, ViewError> {
-    let directory = session.directory();
-    let log = LogDirectory::open_at(directory, directory.path()).map_err(crate::OpenError::from)?;
-    Ok(Reader::open_in(log, Mapping::On)?)
-}
-
 /// Who is at work on the session, if anyone.
 fn work(session: &SessionDirectory) -> Result<Option<SessionState>, ViewError> {
     if WorkLock::is_held(session, Work::Recording)? {
@@ -60,14 +53,14 @@ fn state_when_idle(metadata: &SessionMetadata) -> SessionState {
 pub(crate) fn state(session: &SessionDirectory) -> Result<SessionState, ViewError> {
     match work(session)? {
         Some(state) => Ok(state),
-        None => Ok(state_when_idle(&describe(session, &mut open(session)?)?)),
+        None => Ok(state_when_idle(&describe(session, &mut session.read_log(Mapping::On)?)?)),
     }
 }
 
 /// Its row in a listing.
 pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
     let work = work(session)?;
-    let metadata = describe(session, &mut open(session)?)?;
+    let metadata = describe(session, &mut session.read_log(Mapping::On)?)?;
     let state = work.unwrap_or_else(|| state_when_idle(&metadata));
     let person_state = if state == SessionState::Pending && metadata.was_begun() {
         PersonState::Interrupted
@@ -75,7 +68,7 @@ pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
         state.into()
     };
     let is_finished = metadata.finished_at.is_some();
-    let summary = summarize(session, metadata, state, is_finished);
+    let summary = summarize(session.id(), session.directory().path(), metadata, state, is_finished);
     Ok(SessionRow { summary, state: person_state })
 }
 
@@ -87,7 +80,7 @@ pub(crate) fn transcript(
     verbatim: bool,
 ) -> Result<Transcript, ViewError> {
     let state = state(session)?;
-    let mut reader = open(session)?;
+    let mut reader = session.read_log(Mapping::On)?;
     let next = reader.snapshot()?.durable_lines()?;
     let lines = lines(&mut reader, since.min(next), verbatim)?;
     let lines = lines.into_iter().filter(|numbered| numbered.index < next);
@@ -102,7 +95,7 @@ pub(crate) fn transcript(
 /// The whole session by the clock.
 pub(crate) fn reading(session: &SessionDirectory, verbatim: bool) -> Result<SessionReading, ViewError> {
     let state = row(session)?.state;
-    let mut reader = open(session)?;
+    let mut reader = session.read_log(Mapping::On)?;
     let metadata = describe(session, &mut reader)?;
     let lines = lines(&mut reader, 0, verbatim)?;
     let warnings = reader.damage().into_iter().collect();

@@ -4,6 +4,7 @@
 //! following a link, so no file outside the root is ever read in its name.
 
 use super::{Directory, DirectoryError, SessionId};
+use crate::{Log, LogDirectory, Mapping, OpenError, Options, Reader};
 
 /// The directory of one session, held open.
 #[derive(Debug)]
@@ -38,5 +39,29 @@ impl SessionDirectory {
     /// Its directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// Makes the session's log.
+    ///
+    /// # Errors
+    /// It has one already, or the disk refuses.
+    pub fn create_log(&self, options: Options) -> Result<Log, OpenError> {
+        Log::create_in(LogDirectory::create_at(&self.directory, self.directory.path())?, options)
+    }
+
+    /// Opens the session's log for appending.
+    ///
+    /// # Errors
+    /// It has none, or as [`Log::open`].
+    pub fn open_log(&self, options: Options) -> Result<Log, OpenError> {
+        Log::open_in(LogDirectory::open_at(&self.directory, self.directory.path())?, options)
+    }
+
+    /// Opens the session's log for reading.
+    ///
+    /// # Errors
+    /// It has none, or as [`Reader::open`].
+    pub fn read_log(&self, mapping: Mapping) -> Result<Reader, OpenError> {
+        Reader::open_in(LogDirectory::open_at(&self.directory, self.directory.path())?, mapping)
     }
 }
