@@ -150,7 +150,8 @@ fn repair(text: &mut String, from: &str, to: &str) {
         return;
     }
     let occurrences = text.matches(from).count();
-    let len_bytes = text.len() - occurrences * from.len() + occurrences.saturating_mul(to.len());
+    let len_bytes =
+        (text.len() - occurrences * from.len()).saturating_add(occurrences.saturating_mul(to.len()));
     if occurrences > 0 && len_bytes <= TEXT_LEN_MAX_BYTES {
         *text = text.replace(from, to);
     }

@@ -19,9 +19,13 @@ pub const PAYLOAD_SCHEMA: u16 = 1;
 /// Bytes of an edit's payload before the coded part: the previous edit's position.
 const PREVIOUS_EDIT_LEN_BYTES: usize = 8;
 
-type Codec = Configuration<LittleEndian, Varint, Limit<{ PAYLOAD_LEN_MAX_BYTES as usize }>>;
+/// What decoding may claim. The codec counts an integer with its full size though it may take one byte, so
+/// the longest payload can claim eight times its length; a length that is a lie ends here.
+const CLAIM_MAX_BYTES: usize = 9 * PAYLOAD_LEN_MAX_BYTES as usize;
 
-const CODEC: Codec = bincode::config::standard().with_limit::<{ PAYLOAD_LEN_MAX_BYTES as usize }>();
+type Codec = Configuration<LittleEndian, Varint, Limit<CLAIM_MAX_BYTES>>;
+
+const CODEC: Codec = bincode::config::standard().with_limit::<CLAIM_MAX_BYTES>();
 
 /// A payload that could not be coded or read.
 #[derive(Debug, thiserror::Error)]

@@ -27,6 +27,9 @@ pub(crate) const STATE_OK: u64 = 0;
 /// A sync failed: nobody appends until someone has opened the log anew.
 pub(crate) const STATE_SYNC_FAILED: u64 = 1;
 
+/// Index of the word of the identity that says which `lines.idx` belongs to the page.
+pub(crate) const NONCE_WORD: usize = IDENTITY_WORD + 8;
+
 /// Words of the identity.
 pub(crate) const IDENTITY_WORDS: usize = 10;
 const IDENTITY_LEN_BYTES: usize = IDENTITY_WORDS * 8;

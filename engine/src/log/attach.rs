@@ -73,6 +73,10 @@ pub(crate) fn attach(directory: &LogDirectory, options: &Options) -> Result<Atta
         return Err(OpenError::ReadOnlyFeatures(refusing.file.path().to_owned()));
     }
     let mapped = options.mapping == Mapping::On;
+    if segments.last().is_empty()? {
+        // Whoever made it may have died before its name was durable.
+        directory.sync()?;
+    }
     let head = HeadPage::open_or_create(directory, mapped)?;
     let start = find_start(directory, &segments, &head, mapped)?;
     let limit = segments.last().file_end()?;
@@ -112,7 +116,7 @@ fn find_start(
         let cause = if closed.is_some() { RecoveryCause::None } else { RecoveryCause::NotClosed };
         if cause == RecoveryCause::NotClosed {
             // What the cache holds may not be what the disk holds; from here on the disk is asked.
-            segments.last().file.sync()?;
+            sync_last(segments, head)?;
             segments.last().file.forget_cached_pages()?;
         }
         return Ok(Start { cause, words: None, trusted });
@@ -190,7 +194,7 @@ impl Found {
         });
         let mut durable = words.durable.min(accepted.position);
         if accepted.position > self.known.position {
-            segments.last().file.sync()?;
+            sync_last(&segments, &head)?;
             durable = accepted.position;
         }
         index.reserve(accepted.lines)?;
@@ -225,7 +229,7 @@ impl Found {
     ) -> Result<Attached, OpenError> {
         let torn = self.torn_tail(&segments)?;
         let accepted = self.survey.accepted;
-        segments.last().file.sync()?;
+        sync_last(&segments, &head)?;
         let reason = match self.cause {
             RecoveryCause::SyncFailed => Some(Reason::SyncFailed),
             RecoveryCause::NotClosed => Some(Reason::MachineDied),
@@ -235,7 +239,7 @@ impl Found {
             RecoveryCause::WriterDied | RecoveryCause::None => None,
         };
         // An empty last segment is used, not replaced.
-        let is_empty = segments.last().file_end()? == segments.last().first_frame();
+        let is_empty = segments.last().is_empty()?;
         let at = match reason {
             Some(reason) if !is_empty => begin_behind(&mut segments, accepted, reason, options)?,
             _ => accepted,
@@ -247,6 +251,15 @@ impl Found {
         let report = self.report(torn, true);
         Ok(Attached { segments, head, index, at, durable: at.position, report })
     }
+}
+
+/// Syncs the last segment. A sync that fails is written down: a second one would succeed without the bytes
+/// being on the disk.
+fn sync_last(segments: &Segments, head: &HeadPage) -> Result<(), DiskError> {
+    segments.last().file.sync().inspect_err(|_| {
+        // If even this cannot be stored, the error that is on its way says enough.
+        let _ = head.set_failed_sync();
+    })
 }
 
 /// Stores what new frames mean for the index: entries first, newest edits afterwards.
@@ -266,8 +279,7 @@ fn put_back_newest_edits(segments: &Segments, index: &LineIndex, accepted: Mark)
     let mut abandoned = Vec::new();
     let mut walk = Walk::new(segments, accepted, segments.last().file_end()?)?;
     while let Some(Ok(frame)) = walk.next()? {
-        let is_edit = crate::Kind::try_from(frame.header.kind).is_ok_and(crate::Kind::is_edit);
-        if let (true, Ok(previous)) = (is_edit, previous_edit(frame.payload)) {
+        if let (true, Ok(previous)) = (frame.is_edit(), previous_edit(frame.payload)) {
             abandoned.push((frame.header.line, frame.position, previous));
         }
     }

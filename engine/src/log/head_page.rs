@@ -11,7 +11,7 @@ use super::shared_words::SharedWords;
 use crate::format::SessionUuid;
 use crate::format::head::{
     BELL_WORD, DURABLE_WORD, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD, IDENTITY_WORDS,
-    LINES_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
+    LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
 };
 
 const HEAD_NAME: &str = "head";
@@ -93,12 +93,18 @@ impl HeadPage {
         self.words.store(DURABLE_WORD, words.durable)?;
         self.words.store(LINES_WORD, words.lines)?;
         self.words.store(END_WORD, words.end)?;
-        if let Some(boot) = boot() {
-            for (index, word) in self.identity(boot, uuid, index_nonce).to_words().into_iter().enumerate() {
-                self.words.store(IDENTITY_WORD + index, word)?;
-            }
+        // Where the system does not tell the boot id, a page of zeros fits nowhere either.
+        let identity = self.identity(boot().unwrap_or_default(), uuid, index_nonce);
+        for (index, word) in identity.to_words().into_iter().enumerate() {
+            self.words.store(IDENTITY_WORD + index, word)?;
         }
         Ok(())
+    }
+
+    /// Which making of `lines.idx` the page belongs to. Loaded after the words, it tells whether they are
+    /// about that index.
+    pub(crate) fn index_nonce(&self) -> Result<u64, DiskError> {
+        self.words.load(NONCE_WORD)
     }
 
     /// Where the last published batch ends. The one load that a poll without news costs.

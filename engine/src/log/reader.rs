@@ -2,7 +2,8 @@
 //!
 //! A reader takes no lock and no slot, needs no write permission, and cannot slow the writer. Three ways
 //! in, in this order: `head` fits, and a poll without news is one load; the log was closed, and its index
-//! is the one it was closed with; or everything is walked once, and the walk goes on from there.
+//! is the one it was closed with; or everything is walked once, and the walk goes on from there. An index
+//! is only a way to find frames: when it is caught naming a wrong one, the reader walks.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -71,6 +72,8 @@ pub struct Reader {
     pub(super) source: Source,
     pub(super) seen: Seen,
     pub(super) window: Window,
+    /// The making of the index that was caught naming a wrong frame.
+    distrusted: Option<u64>,
     looked_around: Instant,
 }
 
@@ -89,9 +92,11 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn open_in(directory: LogDirectory, mapping: Mapping) -> Result<Self, OpenError> {
-        let (segments, source, seen) = find_source(&directory, mapping)?;
+        let way = WayIn { directory: &directory, mapping, distrusted: None };
+        let (segments, (source, seen)) = way.find()?;
         let window = Window::default();
-        Ok(Self { directory, mapping, segments, source, seen, window, looked_around: Instant::now() })
+        let looked_around = Instant::now();
+        Ok(Self { directory, mapping, segments, source, seen, window, distrusted: None, looked_around })
     }
 
     /// Whether anything was appended since the last [`Reader::snapshot`]. With a live writer on the same
@@ -143,38 +148,49 @@ impl Reader {
     /// Looks whether there is a better way in than the one that is used.
     fn look_around(&mut self) -> Result<(), ReadError> {
         self.looked_around = Instant::now();
-        let is_good = match &self.source {
+        match &self.source {
             Source::Head { head, nonce, .. } => {
-                let is_same = |head: &HeadPage| -> Result<bool, DiskError> {
-                    let identity = head.fitting_identity(self.segments.uuid())?;
-                    Ok(identity.is_some_and(|identity| identity.index_nonce == *nonce))
-                };
-                head.is_in_place(&self.directory)? && is_same(head)?
+                let identity = head.fitting_identity(self.segments.uuid())?;
+                let is_same = identity.is_some_and(|identity| identity.index_nonce == *nonce);
+                if is_same && head.is_in_place(&self.directory)? { Ok(()) } else { self.reopen() }
             }
-            Source::Closed { .. } => true,
+            Source::Closed { .. } => Ok(()),
             Source::Walked { .. } => {
-                let head = HeadPage::open(&self.directory, false)?;
-                !matches!(head.map(|head| head.fitting_identity(self.segments.uuid())), Some(Ok(Some(_))))
+                let way =
+                    WayIn { directory: &self.directory, mapping: self.mapping, distrusted: self.distrusted };
+                let mut segments = Segments::open(&self.directory, false)?;
+                // A walk may be ahead of what is published, and what a reader has seen it keeps seeing.
+                if let Some(found) = way.by_head(&mut segments)?
+                    && found.1.end >= self.seen.end
+                {
+                    self.enter(segments, found);
+                }
+                Ok(())
             }
-        };
-        if is_good { Ok(()) } else { self.reopen() }
+        }
     }
 
     fn reopen(&mut self) -> Result<(), ReadError> {
-        let (segments, source, seen) = find_source(&self.directory, self.mapping)?;
+        let way = WayIn { directory: &self.directory, mapping: self.mapping, distrusted: self.distrusted };
+        let (segments, found) = way.find()?;
+        self.enter(segments, found);
+        Ok(())
+    }
+
+    fn enter(&mut self, segments: Segments, (source, seen): (Source, Seen)) {
         self.segments = segments;
         self.source = source;
         self.seen = seen;
         self.window.clear();
-        Ok(())
     }
 
     /// Takes in what was appended.
     fn follow(&mut self) -> Result<(), ReadError> {
         self.window.clear();
         match &mut self.source {
-            Source::Head { head, index, .. } => {
-                self.seen = look_at_head(head, index)?;
+            Source::Head { head, index, nonce } => {
+                let Some(seen) = look_at_head(head, index, *nonce)? else { return self.reopen() };
+                self.seen = seen;
                 // After the words were loaded: whatever they publish is in a segment that is there now.
                 if self.seen.end > self.segments.last().file_end()? {
                     self.segments.follow()?;
@@ -184,7 +200,9 @@ impl Reader {
             // Somebody has opened the closed log: there is a head now.
             Source::Closed { .. } => self.reopen(),
             Source::Walked { entries, at, stop, file_end } => {
-                self.segments.follow()?;
+                if self.segments.follow()? && self.segments.discard(at.position)? {
+                    return self.reopen();
+                }
                 let limit = self.segments.last().file_end()?;
                 let found = survey(&self.segments, *at, limit, |change| apply(entries, change))?;
                 *at = found.accepted;
@@ -195,65 +213,109 @@ impl Reader {
             }
         }
     }
+
+    /// The index has named a frame that is not the one it should be: from here on the reader walks, and that
+    /// index is not believed again. False: it is not the index that is wrong, or a walk was made already.
+    pub(super) fn walk_instead(&mut self) -> Result<bool, ReadError> {
+        let (Source::Head { index, .. } | Source::Closed { index }) = &self.source else { return Ok(false) };
+        let nonce = Some(index.nonce());
+        if self.distrusted == nonce {
+            return Ok(false);
+        }
+        self.distrusted = nonce;
+        let mut entries = Vec::new();
+        let found = survey(&self.segments, Mark::START, self.seen.end, |change| apply(&mut entries, change))?;
+        let (at, end) = (found.accepted, self.seen.end);
+        if at.position != end {
+            return Ok(false);
+        }
+        self.seen = Seen { end, lines: at.lines, durable: None };
+        // As if the file ended there, so that what came since counts as news.
+        self.source = Source::Walked { entries, at, stop: None, file_end: end };
+        Ok(true)
+    }
 }
 
-/// Chooses the best way in.
-fn find_source(directory: &LogDirectory, mapping: Mapping) -> Result<(Segments, Source, Seen), OpenError> {
-    let mapped = mapping == Mapping::On;
-    let mut segments = Segments::open(directory, false)?;
-    let index = LineIndex::open(directory, segments.uuid(), mapped, false)?;
-    let head = HeadPage::open(directory, mapped)?;
-    let mut index = match (head, index) {
-        (Some(head), Some(mut index)) => {
-            if let Some((nonce, seen)) = believe(&head, &mut index, &mut segments)? {
-                return Ok((segments, Source::Head { head, index, nonce }, seen));
-            }
-            Some(index)
-        }
-        (_, index) => index,
-    };
-    if let Some((closed, at)) = closed_end(&segments)?
-        && let Some(index) = index.take()
-        && index.checksum(closed.lines)? == Some(closed.index_crc)
-    {
-        let seen = Seen { end: at.position, lines: at.lines, durable: Some(at.position) };
-        return Ok((segments, Source::Closed { index }, seen));
+/// How a log is entered for reading.
+struct WayIn<'reader> {
+    directory: &'reader LogDirectory,
+    mapping: Mapping,
+    /// Which making of the index is not to be used.
+    distrusted: Option<u64>,
+}
+
+impl WayIn<'_> {
+    /// Chooses the best way in.
+    fn find(&self) -> Result<(Segments, (Source, Seen)), OpenError> {
+        let mut segments = Segments::open(self.directory, false)?;
+        let found = match self.by_head(&mut segments)? {
+            Some(found) => Some(found),
+            None => self.by_closing_frame(&segments)?,
+        };
+        let found = match found {
+            Some(found) => found,
+            None => by_walk(&segments)?,
+        };
+        Ok((segments, found))
     }
+
+    fn index(&self, segments: &Segments) -> Result<Option<LineIndex>, DiskError> {
+        let index = LineIndex::open(self.directory, segments.uuid(), self.mapping == Mapping::On, false)?;
+        Ok(index.filter(|index| Some(index.nonce()) != self.distrusted))
+    }
+
+    /// Head and index may be believed if they are of this boot, this file and this log, they belong
+    /// together, the file is as long as they say, and a batch ends where they say.
+    fn by_head(&self, segments: &mut Segments) -> Result<Option<(Source, Seen)>, OpenError> {
+        let Some(mut index) = self.index(segments)? else { return Ok(None) };
+        let Some(head) = HeadPage::open(self.directory, self.mapping == Mapping::On)? else {
+            return Ok(None);
+        };
+        let Some(identity) = head.fitting_identity(segments.uuid())? else { return Ok(None) };
+        let nonce = index.nonce();
+        if identity.index_nonce != nonce {
+            return Ok(None);
+        }
+        let Some(seen) = look_at_head(&head, &mut index, nonce)? else { return Ok(None) };
+        segments.follow()?;
+        if segments.last().file_end()? < seen.end || seen.lines > index.capacity_lines() {
+            return Ok(None);
+        }
+        let mark = mark_at(segments, seen.lines, seen.end, |line| index.position(line))?;
+        Ok(mark.map(|_| (Source::Head { head, index, nonce }, seen)))
+    }
+
+    fn by_closing_frame(&self, segments: &Segments) -> Result<Option<(Source, Seen)>, OpenError> {
+        let Some((closed, at)) = closed_end(segments)? else { return Ok(None) };
+        let Some(index) = self.index(segments)? else { return Ok(None) };
+        if index.checksum(closed.lines)? != Some(closed.index_crc) {
+            return Ok(None);
+        }
+        let seen = Seen { end: at.position, lines: at.lines, durable: Some(at.position) };
+        Ok(Some((Source::Closed { index }, seen)))
+    }
+}
+
+fn by_walk(segments: &Segments) -> Result<(Source, Seen), OpenError> {
     let mut entries = Vec::new();
     let limit = segments.last().file_end()?;
-    let found = survey(&segments, Mark::START, limit, |change| apply(&mut entries, change))?;
+    let found = survey(segments, Mark::START, limit, |change| apply(&mut entries, change))?;
     let at = found.accepted;
     let seen = Seen { end: at.position, lines: at.lines, durable: None };
-    Ok((segments, Source::Walked { entries, at, stop: found.stop, file_end: limit }, seen))
+    Ok((Source::Walked { entries, at, stop: found.stop, file_end: limit }, seen))
 }
 
-/// Whether head and index may be believed: they are of this boot, this file and this log, they belong
-/// together, the file is as long as they say, and a batch ends where they say.
-fn believe(
-    head: &HeadPage,
-    index: &mut LineIndex,
-    segments: &mut Segments,
-) -> Result<Option<(u64, Seen)>, OpenError> {
-    let Some(identity) = head.fitting_identity(segments.uuid())? else { return Ok(None) };
-    if identity.index_nonce != index.nonce() {
-        return Ok(None);
-    }
-    let seen = look_at_head(head, index)?;
-    segments.follow()?;
-    if segments.last().file_end()? < seen.end || seen.lines > index.capacity_lines() {
-        return Ok(None);
-    }
-    let mark = mark_at(segments, seen.lines, seen.end, |line| index.position(line))?;
-    Ok(mark.map(|_| (identity.index_nonce, seen)))
-}
-
-/// The head's words, and the lines that lie before its end.
-fn look_at_head(head: &HeadPage, index: &mut LineIndex) -> Result<Seen, DiskError> {
+/// The head's words, and the lines that lie before its end; none when they are no longer about the index
+/// with `nonce`.
+fn look_at_head(head: &HeadPage, index: &mut LineIndex, nonce: u64) -> Result<Option<Seen>, DiskError> {
     let words = head.load()?;
+    if head.index_nonce()? != nonce {
+        return Ok(None);
+    }
     index.follow(words.lines)?;
     let mut lines = words.lines.min(index.capacity_lines());
     while lines > 0 && index.position(lines - 1)? >= words.end {
         lines -= 1;
     }
-    Ok(Seen { end: words.end, lines, durable: Some(words.durable) })
+    Ok(Some(Seen { end: words.end, lines, durable: Some(words.durable) }))
 }

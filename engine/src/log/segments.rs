@@ -61,6 +61,11 @@ impl Segment {
     pub(crate) fn file_end(&self) -> Result<u64, DiskError> {
         Ok(self.header.base + self.file.len_bytes()?)
     }
+
+    /// Whether nothing but the header is in it.
+    pub(crate) fn is_empty(&self) -> Result<bool, DiskError> {
+        Ok(self.file_end()? == self.first_frame())
+    }
 }
 
 fn hole(path: &Path, what: String) -> OpenError {
@@ -178,6 +183,20 @@ impl Segments {
             .partition_point(|segment| segment.base() <= position)
             .checked_sub(1)
             .ok_or_else(|| ReadError::NoSuchPosition { path: self.path().to_owned(), position })
+    }
+
+    /// The same for a position that is the border of two frames. Where one segment ends the next one's header
+    /// begins, and no frame is there: such a border belongs to the former.
+    pub(crate) fn find_border(&self, position: u64) -> Result<usize, ReadError> {
+        let found = self.find(position)?;
+        let is_header = self.get(found).is_some_and(|segment| segment.base() == position);
+        Ok(if is_header { found.saturating_sub(1) } else { found })
+    }
+
+    /// Whether a segment begun since does not count what lies before `position`.
+    pub(crate) fn discard(&self, position: u64) -> Result<bool, ReadError> {
+        let segment = self.find_border(position)?;
+        Ok(self.proved_end(segment).is_some_and(|proved_end| proved_end < position))
     }
 
     /// Where the proved bytes of segment `index` end; none for the last one.

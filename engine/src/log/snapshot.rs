@@ -2,7 +2,9 @@
 //!
 //! Everything is answered as of the snapshot's end. An edit behind it is skipped, so a reader never sees
 //! half a batch, however fast the writer goes on. Each frame is checked, and must be the line that was
-//! asked for: a wrong index gives an error, never a wrong line.
+//! asked for, or an edit of it: an index that names another makes the reader walk, and
+//! [`Reader::is_walking`](super::Reader::is_walking) says so. What cannot be noticed is an index that names
+//! an older edit of the same line; only the checksum of a closed log's index covers that.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -94,11 +96,15 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// The disk refuses, published bytes are damaged, or an edit is of a kind this version does not know.
     pub fn since(&mut self, since: u64) -> Result<Vec<FoldedLine>, ReadError> {
+        self.or_by_walking(|snapshot| snapshot.fold_since(since))
+    }
+
+    fn fold_since(&mut self, since: u64) -> Result<Vec<FoldedLine>, ReadError> {
         let wanted = self.lines.saturating_sub(since);
         if wanted.saturating_mul(FORWARD_PASS_FROM_ONE_IN) >= self.lines && wanted > 16 {
             return self.fold_forward(since);
         }
-        (since..self.lines).map(|line| self.folded(line)).collect()
+        (since..self.lines).map(|line| self.fold_line(line)).collect()
     }
 
     /// The lines from number `since` on as they were heard.
@@ -106,7 +112,11 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// The disk refuses, or published bytes are damaged.
     pub fn verbatim(&mut self, since: u64) -> Result<Vec<HeardLine>, ReadError> {
-        (since..self.lines).map(|index| Ok(HeardLine { index, line: self.heard(index)? })).collect()
+        self.or_by_walking(|snapshot| {
+            (since..snapshot.lines)
+                .map(|index| Ok(HeardLine { index, line: snapshot.heard(index)? }))
+                .collect()
+        })
     }
 
     /// One line as it reads now.
@@ -114,8 +124,12 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// As [`Snapshot::since`]; there is no such line.
     pub fn folded(&mut self, line: u64) -> Result<FoldedLine, ReadError> {
+        self.or_by_walking(|snapshot| snapshot.fold_line(line))
+    }
+
+    fn fold_line(&mut self, line: u64) -> Result<FoldedLine, ReadError> {
         let heard = self.heard(line)?;
-        let edits = self.edits_of(line)?;
+        let edits = self.follow_edits(line)?;
         Ok(fold(line, heard, &edits))
     }
 
@@ -124,8 +138,16 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// As [`Snapshot::since`].
     pub fn edits_of(&mut self, line: u64) -> Result<Vec<PlacedEdit>, ReadError> {
+        self.or_by_walking(|snapshot| snapshot.follow_edits(line))
+    }
+
+    fn follow_edits(&mut self, line: u64) -> Result<Vec<PlacedEdit>, ReadError> {
         let mut edits = Vec::new();
         let mut position = self.newest_edit(line)?;
+        if position >= self.end {
+            // It came after this snapshot, perhaps in a segment that was begun after it.
+            self.reader.segments.follow()?;
+        }
         while position != 0 {
             let end = self.end;
             let frame = self.frame(position, SCATTERED_LEN_BYTES)?;
@@ -175,19 +197,28 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// As [`Snapshot::since`], and [`ReadError::CursorLost`] when the cursor's frame is not there.
     pub fn changes(&mut self, cursor: Option<&Cursor>) -> Result<Changes, ReadError> {
+        self.or_by_walking(|snapshot| snapshot.changes_behind(cursor))
+    }
+
+    fn changes_behind(&mut self, cursor: Option<&Cursor>) -> Result<Changes, ReadError> {
         let from = match cursor {
             Some(cursor) => self.mark_behind(cursor)?,
             None => Mark::START,
         };
         let mut touched = BTreeSet::new();
+        let mut unknown = None;
         let reached = self.walk(from, |frame| {
-            if Kind::try_from(frame.header.kind).is_ok_and(Kind::is_edit) && frame.header.line < from.lines {
+            note_unknown(frame, &mut unknown);
+            if frame.is_edit() && frame.header.line < from.lines {
                 touched.insert(frame.header.line);
             }
             Ok(())
         })?;
-        let new = self.since(from.lines)?;
-        let changed = touched.into_iter().map(|line| self.folded(line)).collect::<Result<_, _>>()?;
+        if let Some(error) = unknown {
+            return Err(error);
+        }
+        let new = self.fold_since(from.lines)?;
+        let changed = touched.into_iter().map(|line| self.fold_line(line)).collect::<Result<_, _>>()?;
         let uuid = self.reader.segments.uuid();
         let last = reached.last_frame.or(from.last_frame);
         let cursor = last.map(|frame| Cursor { uuid, position: frame.position, crc: frame.crc });
@@ -209,6 +240,20 @@ impl<'reader> Snapshot<'reader> {
         Ok(mark.last_frame.map(|frame| Cursor { uuid, position: frame.position, crc: frame.crc }))
     }
 
+    /// Reads, and if the index turns out to have named a wrong frame, walks the log and reads again.
+    fn or_by_walking<T>(&mut self, read: impl Fn(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
+        let result = read(self);
+        let is_index_wrong =
+            matches!(result, Err(ReadError::Damaged { .. } | ReadError::NoSuchPosition { .. }))
+                && self.reader.seen.end == self.end
+                && self.reader.walk_instead()?;
+        if !is_index_wrong {
+            return result;
+        }
+        self.lines = self.reader.seen.lines;
+        read(self)
+    }
+
     /// The same log as it was when `end` was its end. `lines` are counted from the index.
     #[cfg(test)]
     pub(super) fn rewound_to(mut self, end: u64) -> Result<Self, ReadError> {
@@ -225,7 +270,8 @@ impl<'reader> Snapshot<'reader> {
         let mut edits: HashMap<u64, Vec<PlacedEdit>> = HashMap::new();
         let lines = self.lines;
         let mut unknown = None;
-        self.walk(Mark::START, |frame| {
+        let reached = self.walk(Mark::START, |frame| {
+            note_unknown(frame, &mut unknown);
             match Kind::try_from(frame.header.kind) {
                 Ok(Kind::Line) if frame.header.line >= since => {
                     heard.push(decode_line(frame.header.schema, frame.payload)?);
@@ -233,15 +279,17 @@ impl<'reader> Snapshot<'reader> {
                 Ok(kind) if kind.is_edit() && frame.header.line >= since => {
                     edits.entry(frame.header.line).or_default().push(placed_edit(frame)?);
                 }
-                Err(_) if !frame.header.is_ignorable() => {
-                    unknown = unknown.take().or(Some(unknown_kind(frame)));
-                }
                 _ => {}
             }
             Ok(())
         })?;
         if let Some(error) = unknown {
             return Err(error);
+        }
+        if reached.lines != lines {
+            return Err(
+                self.damaged(self.end, format!("{} lines stand before it, not {lines}", reached.lines))
+            );
         }
         let folded = (since..lines).zip(heard).map(|(index, line)| {
             let edits = edits.remove(&index).unwrap_or_default();
@@ -293,17 +341,15 @@ impl<'reader> Snapshot<'reader> {
             Err(error @ ReadError::Disk(_)) => return Err(error),
             _ => return Err(lost),
         };
-        let is_line = frame.header.kind == Kind::Line.number();
-        let (position, next_seq, line) = (frame.end(), frame.header.seq + 1, frame.header.line);
-        let is_edit = Kind::try_from(frame.header.kind).is_ok_and(Kind::is_edit);
+        let (position, next_seq) = (frame.end(), frame.header.seq + 1);
         let last_frame = Some(super::walk::LastFrame {
             position: cursor.position,
             crc: cursor.crc,
             kind: frame.header.kind,
             is_batch_end: frame.header.is_batch_end(),
         });
-        // An edit's frame names the edited line and not the count, which the index tells.
-        let lines = if is_edit { self.lines_before(position)? } else { line + u64::from(is_line) };
+        // The frame itself need not name the count: an edit's names the edited line.
+        let lines = self.lines_before(position)?;
         Ok(Mark { position, next_seq, lines, last_frame })
     }
 
@@ -387,6 +433,13 @@ fn placed_edit(frame: &Frame<'_>) -> Result<PlacedEdit, crate::PayloadError> {
     let header = &frame.header;
     let edit = decode_edit(header.schema, header.line, frame.payload)?;
     Ok(PlacedEdit { position: frame.position, seq: header.seq, ts_us: header.ts_us, edit })
+}
+
+/// Keeps the first frame that the fold would need and that this version does not know.
+fn note_unknown(frame: &Frame<'_>, first: &mut Option<ReadError>) {
+    if first.is_none() && Kind::try_from(frame.header.kind).is_err() && !frame.header.is_ignorable() {
+        *first = Some(unknown_kind(frame));
+    }
 }
 
 fn unknown_kind(frame: &Frame<'_>) -> ReadError {

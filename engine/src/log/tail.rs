@@ -10,6 +10,7 @@ use super::error::OpenError;
 use super::segments::{Segment, Segments};
 use super::walk::{Stop, Survey};
 use crate::event::Kind;
+use crate::format::SEGMENT_LEN_MAX_BYTES;
 use crate::format::frame::{
     FRAME_ALIGNMENT, FRAME_ALIGNMENT_BYTES, FRAME_HEADER_LEN_BYTES, FrameHeader, UNSYNCED_UNKNOWN,
 };
@@ -89,7 +90,8 @@ fn find_survivors(segments: &Segments, stop: Stop, next_seq: u64) -> Result<Surv
     let Some(segment) = segments.get(stop.segment) else { return Ok(Survivors::default()) };
     let rest = read_from(segment, stop.position)?;
     let mut budget = (rest.len() as u64).saturating_mul(WORK_FACTOR);
-    let mut found = Survivors::default();
+    let is_cut_short = segment.file_end()? > stop.position + rest.len() as u64;
+    let mut found = Survivors { is_undecided: is_cut_short, ..Survivors::default() };
     let mut offset = FRAME_ALIGNMENT;
     while offset + FRAME_HEADER_LEN_BYTES <= rest.len() {
         let position = stop.position + offset as u64;
@@ -118,8 +120,9 @@ fn find_survivors(segments: &Segments, stop: Stop, next_seq: u64) -> Result<Surv
     Ok(found)
 }
 
+/// The bytes from `position` on, but no more than a segment may have, however long the file is.
 fn read_from(segment: &Segment, position: u64) -> Result<Vec<u8>, DiskError> {
-    let len_bytes = segment.file_end()?.saturating_sub(position);
+    let len_bytes = segment.file_end()?.saturating_sub(position).min(SEGMENT_LEN_MAX_BYTES);
     let mut rest = vec![0; usize::try_from(len_bytes).unwrap_or(0)];
     let filled = segment.file.read_at(&mut rest, position - segment.base())?;
     rest.truncate(filled);

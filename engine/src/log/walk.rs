@@ -60,14 +60,12 @@ pub(crate) struct IndexChange {
 }
 
 impl IndexChange {
-    fn of(frame: &Frame<'_>) -> Option<Self> {
-        let kind = Kind::try_from(frame.header.kind).ok()?;
-        let is_new_line = kind == Kind::Line;
-        (is_new_line || kind.is_edit()).then_some(Self {
-            line: frame.header.line,
-            position: frame.position,
-            is_new_line,
-        })
+    /// `lines` is how many there are before the frame.
+    fn of(frame: &Frame<'_>, lines: u64) -> Option<Self> {
+        let line = frame.header.line;
+        let is_new_line = frame.header.kind == Kind::Line.number();
+        let is_edit = frame.is_edit() && line < lines;
+        (is_new_line || is_edit).then_some(Self { line, position: frame.position, is_new_line })
     }
 }
 
@@ -92,9 +90,9 @@ pub(crate) struct Walk<'segments> {
 }
 
 impl<'segments> Walk<'segments> {
-    /// Begins at `from`, which lies at a frame, and ends before `limit`.
+    /// Begins at `from`, where a frame begins or ends, and ends before `limit`.
     pub(crate) fn new(segments: &'segments Segments, from: Mark, limit: u64) -> Result<Self, ReadError> {
-        let segment = segments.find(from.position)?;
+        let segment = segments.find_border(from.position)?;
         Ok(Self { segments, segment, at: from, limit, window: Window::default() })
     }
 
@@ -221,11 +219,12 @@ pub(crate) fn survey(
     let mut accepted = from;
     let mut pending = Vec::new();
     let stop = loop {
+        let lines = walk.mark().lines;
         match walk.next()? {
             None => break None,
             Some(Err(stop)) => break Some(stop),
             Some(Ok(frame)) => {
-                pending.extend(IndexChange::of(&frame));
+                pending.extend(IndexChange::of(&frame, lines));
                 if frame.header.is_batch_end() {
                     pending.drain(..).for_each(&mut accept);
                     accepted = walk.mark();

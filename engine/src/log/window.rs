@@ -4,6 +4,7 @@
 
 use super::disk::DiskError;
 use super::segments::Segments;
+use crate::event::Kind;
 use crate::format::frame::{FRAME_HEADER_LEN_BYTES, FrameFault, FrameHeader};
 
 /// How much is read at a time when frames are read one after the other.
@@ -23,6 +24,12 @@ impl Frame<'_> {
     /// Position behind the frame.
     pub(crate) fn end(&self) -> u64 {
         self.position + self.header.len_bytes()
+    }
+
+    /// Whether the frame is on the chain of edits of the line it names. One of a kind that this version
+    /// neither knows nor may skip is: the format promises it.
+    pub(crate) fn is_edit(&self) -> bool {
+        Kind::try_from(self.header.kind).map_or(!self.header.is_ignorable(), Kind::is_edit)
     }
 }
 
@@ -47,15 +54,23 @@ impl Window {
     ) -> Result<Result<Frame<'_>, FrameFault>, DiskError> {
         let here =
             self.cover(segments, segment, position, FRAME_HEADER_LEN_BYTES, end, read_ahead_len_bytes)?;
-        let header = match FrameHeader::peek(&self.bytes[here..]) {
+        let header = match FrameHeader::peek(self.bytes_before(here, position, end)) {
             Ok(header) => header,
             Err(fault) => return Ok(Err(fault)),
         };
         let Ok(len_bytes) = usize::try_from(header.len_bytes()) else { return Ok(Err(FrameFault::Short)) };
         let here = self.cover(segments, segment, position, len_bytes, end, read_ahead_len_bytes)?;
         let Some(segment) = segments.get(segment) else { return Ok(Err(FrameFault::Short)) };
-        Ok(FrameHeader::check(&self.bytes[here..], segment.header.salt, position)
+        Ok(FrameHeader::check(self.bytes_before(here, position, end), segment.header.salt, position)
             .map(|(header, payload)| Frame { position, header, payload }))
+    }
+
+    /// The bytes from index `here` on, which is at `position`, but none at or behind `end`: what was read
+    /// earlier may reach further than what counts now.
+    fn bytes_before(&self, here: usize, position: u64, end: u64) -> &[u8] {
+        let bytes = &self.bytes[here..];
+        let allowed = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
+        &bytes[..allowed.min(bytes.len())]
     }
 
     /// Makes sure that `need` bytes from `position` on are here, or as many as there are before `end`, and

@@ -159,23 +159,30 @@ struct Writer {
     last_sync: Instant,
     /// A write or a sync has failed; nothing is done on drop.
     has_failed: bool,
+    /// A sync has failed and could not be written down for everyone: this writer appends no more.
+    is_out: bool,
 }
 
 impl Writer {
     fn attach(directory: LogDirectory, options: Options) -> Result<Self, OpenError> {
         let attached = attach(&directory, &options)?;
         let writers = Some(WritersLock::join(&directory)?);
-        Ok(Self { directory, options, writers, attached, last_sync: Instant::now(), has_failed: false })
+        let last_sync = Instant::now();
+        Ok(Self { directory, options, writers, attached, last_sync, has_failed: false, is_out: false })
     }
 
     /// Learns what other writers have done, and mends what a dead one left.
     fn catch_up(&mut self) -> Result<(), AppendError> {
-        let Attached { head, segments, at, .. } = &self.attached;
+        let Attached { head, index, segments, at, .. } = &self.attached;
+        if self.is_out {
+            return Err(AppendError::Poisoned(self.directory.path().to_owned()));
+        }
         if head.is_in_place(&self.directory)? {
             if head.has_failed_sync()? {
                 return Err(AppendError::Poisoned(self.directory.path().to_owned()));
             }
             let is_unchanged = head.end()? == at.position
+                && head.index_nonce()? == index.nonce()
                 && segments.last().file_end()? == at.position
                 && !segments.has_next()?;
             if is_unchanged {
@@ -270,7 +277,7 @@ impl Writer {
     fn sync_up_to(&mut self, position: u64) -> Result<(), AppendError> {
         if let Err(error) = self.attached.segments.last().file.sync() {
             // If even this store fails, this writer at least is out.
-            let _ = self.attached.head.set_failed_sync();
+            self.is_out = self.attached.head.set_failed_sync().is_err();
             return Err(self.outcome_unknown(error));
         }
         self.last_sync = Instant::now();
@@ -313,6 +320,10 @@ impl Log {
 
     pub(super) fn hold_lock(&self) -> super::lock::BatchGuard<'_> {
         self.lock.take(self.writer.options.lock_timeout).unwrap()
+    }
+
+    pub(super) fn begin_segment(&mut self) {
+        assert!(self.writer.begin_segment_for(SEGMENT_LEN_MAX_BYTES).unwrap());
     }
 
     pub(super) fn fail_sync(&mut self) {

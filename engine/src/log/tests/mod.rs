@@ -1,16 +1,34 @@
 //! Tests that look inside: laws over random histories, and every way a log can be found.
 
+mod damage;
 mod golden;
+mod hostile;
 mod laws;
 mod recovery;
+mod rotation;
 mod writing;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::{Durability, Log, Options, Snapshot};
+use super::{Durability, Log, Mapping, Options, Reader, Snapshot};
 use crate::{Change, Edit, EditTarget, Event, Finished, FoldedLine, Line, Track};
+
+pub(super) fn segment(session: &Path, ordinal: u64) -> PathBuf {
+    session.join(format!("log/{ordinal:010}.seg"))
+}
+
+pub(super) fn read_texts(session: &Path) -> Vec<String> {
+    let mut reader = Reader::open(session, Mapping::On).unwrap();
+    let lines = reader.snapshot().unwrap().since(0).unwrap();
+    texts(&lines).into_iter().map(str::to_owned).collect()
+}
+
+/// Leaves the log as a killed process does: no closing frame.
+pub(super) fn die(log: Log) {
+    std::mem::forget(log);
+}
 
 pub(super) fn heard(text: &str) -> Line {
     Line {
@@ -95,7 +113,7 @@ pub(super) fn run(log: &mut Log, session: &Path, ops: &[Vec<Op>]) -> Vec<u64> {
 }
 
 fn placed_edits(session: &Path) -> Vec<(EditTarget, u64)> {
-    let mut reader = super::Reader::open(session, super::Mapping::On).unwrap();
+    let mut reader = Reader::open(session, Mapping::On).unwrap();
     let events = reader.snapshot().unwrap().events().unwrap();
     let edits = events.into_iter().filter_map(|recorded| match recorded.event {
         Event::Edit(edit) => Some((EditTarget { position: recorded.position, seq: recorded.seq }, edit.line)),

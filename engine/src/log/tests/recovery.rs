@@ -1,20 +1,9 @@
 //! Logs as a crash leaves them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::super::{AppendError, Log, Mapping, OpenError, Reader, RecoveryCause};
-use super::{line, speaker, texts, unsynced};
-
-fn segment(session: &Path, ordinal: u64) -> PathBuf {
-    session.join(format!("log/{ordinal:010}.seg"))
-}
-
-fn read_texts(session: &Path) -> Vec<String> {
-    let mut reader = Reader::open(session, Mapping::On).unwrap();
-    let lines = reader.snapshot().unwrap().since(0).unwrap();
-    texts(&lines).into_iter().map(str::to_owned).collect()
-}
+use super::{die, line, read_texts, segment, speaker, unsynced};
 
 /// A session that holds nothing but `bytes` as its first segment: a copy of what a disk kept.
 fn session_of(bytes: &[u8]) -> tempfile::TempDir {
@@ -22,11 +11,6 @@ fn session_of(bytes: &[u8]) -> tempfile::TempDir {
     fs::create_dir(session.path().join("log")).unwrap();
     fs::write(segment(session.path(), 0), bytes).unwrap();
     session
-}
-
-/// Leaves the log as a killed process does: no closing frame.
-fn die(log: Log) {
-    std::mem::forget(log);
 }
 
 #[test]
