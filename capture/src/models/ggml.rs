@@ -58,6 +58,24 @@ pub fn size_bytes(element_type: u32, elements: u64) -> Option<u64> {
     if elements.is_multiple_of(*block) { (elements / block).checked_mul(*bytes) } else { None }
 }
 
+/// Element type of the weights in a file whose header says `file_type`; `None` when that has no meaning. The thousands
+/// tell the version of the quantisation, which makes no difference here.
+///
+/// ```
+/// use ambient_capture::models::ggml;
+/// assert_eq!(ggml::element_type_of_file(1), Some(ggml::F16));
+/// assert_eq!(ggml::element_type_of_file(2007), Some(8), "q8_0, version 2");
+/// ```
+pub fn element_type_of_file(file_type: u32) -> Option<u32> {
+    match file_type % 1000 {
+        same @ (0..=3 | 10..=14) => Some(same),
+        7 => Some(8),
+        8 => Some(6),
+        9 => Some(7),
+        _ => None,
+    }
+}
+
 /// The numbers that give a Whisper model its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hyperparameters {
@@ -160,12 +178,23 @@ impl Tensor {
         self.dimensions.iter().map(|d| u64::from(*d)).product()
     }
 
+    /// The element type it has in a file whose weights are of type `weights`: convolutions are never quantised.
+    pub fn element_type(&self, weights: u32) -> u32 {
+        let convolution = self.dimensions.len() == 3;
+        match weights {
+            _ if self.full_precision => F32,
+            F32 => F32,
+            _ if convolution => F16,
+            weights => weights,
+        }
+    }
+
     /// Writes what stands before the tensor's data in an f16 file.
     ///
     /// # Errors
     /// What `out` reports.
     pub fn write_header(&self, out: &mut impl Write) -> io::Result<()> {
-        let element_type = if self.full_precision { F32 } else { F16 };
+        let element_type = self.element_type(F16);
         let name_len = u32::try_from(self.name.len()).map_err(io::Error::other)?;
         let rank = u32::try_from(self.dimensions.len()).map_err(io::Error::other)?;
         for number in [rank, name_len, element_type].into_iter().chain(self.dimensions.iter().rev().copied())

@@ -5,10 +5,11 @@
 //! conversion is a list of pieces, checked for shape before the first byte is written, then copied through one
 //! small buffer: memory does not grow with the model.
 
+use super::super::cursor::ReadError;
 use super::super::ggml::{self, Hyperparameters, Tensor};
+use super::super::parts::Parts;
 use super::correspondence::{Origin, origin_of};
-use super::parts::Parts;
-use super::read::{Checkpoint, Element, ReadError, Variable};
+use super::read::{Checkpoint, Element, Variable};
 use super::vocabulary::{self, VocabularyError};
 use super::{half, mel};
 use std::io::{self, Write};

@@ -4,6 +4,5 @@ pub mod convert;
 pub mod correspondence;
 pub mod half;
 pub mod mel;
-pub mod parts;
 pub mod read;
 pub mod vocabulary;

