@@ -87,6 +87,9 @@ pub fn listen(path: &Path, sentence: &KnownSentence<'_>) -> Result<String, Trial
     let mut state = context.create_state().map_err(not_run)?;
     let mut parameters = FullParams::new(SamplingStrategy::Greedy { best_of: 1 });
     parameters.set_language(Some(sentence.language));
+    // whisper.cpp's threads wait for each other busily: one core is left to the rest of the machine.
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    parameters.set_n_threads(i32::try_from(cores - 1).unwrap_or(1).clamp(1, 8));
     parameters.set_print_progress(false);
     parameters.set_print_realtime(false);
     parameters.set_print_timestamps(false);

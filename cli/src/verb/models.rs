@@ -145,8 +145,10 @@ fn stage(stage: Stage) -> &'static str {
         Stage::Waiting => "waiting for another fetch of it",
         Stage::Downloading => "downloading",
         Stage::Unpacking => "unpacking",
+        Stage::Copying => "copying",
         Stage::Converting => "converting",
         Stage::Verifying => "verifying",
+        Stage::Trying => "trying it out",
     }
 }
 

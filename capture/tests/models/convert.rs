@@ -1,12 +1,8 @@
 //! Converting a CTranslate2 model, on a small one made here: right bytes for a sound model, a named error for any
 //! other, and never a panic.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
-
-mod ct2_model;
-
+use crate::ct2_model::{Synthetic, VOCABULARY, VOCABULARY_TEXT, WIDTH, lay, values};
 use ambient_capture::models::ct2::convert::{Conversion, ConvertError, Folder};
-use ct2_model::{Synthetic, VOCABULARY, VOCABULARY_TEXT, WIDTH, lay, values};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

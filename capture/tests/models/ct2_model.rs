@@ -1,26 +1,24 @@
 //! A small CTranslate2 Whisper model, made here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use ambient_capture::models::ct2::half;
 use ambient_capture::models::ggml;
 use std::path::Path;
 use std::sync::LazyLock;
 
-pub const WIDTH: u32 = 4;
-pub const VOCABULARY: u32 = 51_864;
+pub(crate) const WIDTH: u32 = 4;
+pub(crate) const VOCABULARY: u32 = 51_864;
 
 /// A model file under construction.
 #[derive(Clone)]
-pub struct Synthetic {
+pub(crate) struct Synthetic {
     half: bool,
     /// Name, dimensions, element type, data.
-    pub variables: Vec<(String, Vec<u32>, u8, Vec<u8>)>,
+    pub(crate) variables: Vec<(String, Vec<u32>, u8, Vec<u8>)>,
 }
 
 impl Synthetic {
     /// One encoder layer, two decoder layers; every weight has a value of its own that a half can hold.
-    pub fn whisper(half: bool) -> Self {
+    pub(crate) fn whisper(half: bool) -> Self {
         let mut model = Self { half, variables: Vec::new() };
         let w = WIDTH;
         model.add("decoder/embeddings/weight", &[VOCABULARY, w]);
@@ -73,17 +71,17 @@ impl Synthetic {
         self.add(&format!("{name}/layer_norm/beta"), &[WIDTH]);
     }
 
-    pub fn variable(&mut self, name: &str) -> &mut (String, Vec<u32>, u8, Vec<u8>) {
+    pub(crate) fn variable(&mut self, name: &str) -> &mut (String, Vec<u32>, u8, Vec<u8>) {
         self.variables.iter_mut().find(|v| v.0 == name).unwrap()
     }
 
     /// The values of a variable.
-    pub fn values(&self, name: &str) -> Vec<f32> {
+    pub(crate) fn values(&self, name: &str) -> Vec<f32> {
         let (_, _, element, data) = self.variables.iter().find(|v| v.0 == name).unwrap();
         values(if *element == 4 { ggml::F16 } else { ggml::F32 }, data)
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let text = |text: &str| {
             let len = u16::try_from(text.len() + 1).unwrap().to_le_bytes();
             [&len[..], text.as_bytes(), &[0]].concat()
@@ -107,7 +105,7 @@ impl Synthetic {
 }
 
 /// The values in a tensor's data.
-pub fn values(element_type: u32, data: &[u8]) -> Vec<f32> {
+pub(crate) fn values(element_type: u32, data: &[u8]) -> Vec<f32> {
     if element_type == ggml::F16 {
         data.as_chunks::<2>().0.iter().map(|b| half::to_f32(u16::from_le_bytes(*b))).collect()
     } else {
@@ -116,12 +114,12 @@ pub fn values(element_type: u32, data: &[u8]) -> Vec<f32> {
 }
 
 /// Its vocabulary, a token a line.
-pub static VOCABULARY_TEXT: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static VOCABULARY_TEXT: LazyLock<String> = LazyLock::new(|| {
     (0..VOCABULARY).map(|i| if i == 50_256 { "<|endoftext|>\n".into() } else { format!("Ġ{i}\n") }).collect()
 });
 
 /// Lays a model's folder.
-pub fn lay(folder: &Path, model: &[u8]) {
+pub(crate) fn lay(folder: &Path, model: &[u8]) {
     std::fs::write(folder.join("model.bin"), model).unwrap();
     std::fs::write(folder.join("vocabulary.txt"), &*VOCABULARY_TEXT).unwrap();
 }

@@ -1,15 +1,11 @@
 //! Taking in files and folders: what is no model is named as such before whisper.cpp sees it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod ct2_model;
-
+use crate::ct2_model::{Synthetic, VOCABULARY, WIDTH, lay};
 use ambient_capture::models::ct2::convert::{Conversion, Folder};
 use ambient_capture::models::directory::{ModelDirectory, State};
 use ambient_capture::models::ggml;
 use ambient_capture::models::import::{ImportError, Imported, Importer};
 use ambient_capture::models::inspect::{Kind, inspect};
-use ct2_model::{Synthetic, lay};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -105,7 +101,7 @@ fn a_request_to_stop_takes_nothing_in() {
 
 /// Positions outside the weights of the embedding, which are most of the file.
 fn a_telling_position() -> impl Strategy<Value = usize> {
-    let embedding = ct2_model::VOCABULARY as usize * ct2_model::WIDTH as usize * 2;
+    let embedding = VOCABULARY as usize * WIDTH as usize * 2;
     prop_oneof![0..60_usize, 2500..3000_usize, GGML.len() - 9000..GGML.len(), 0..GGML.len() - embedding]
 }
 
