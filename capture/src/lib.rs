@@ -6,11 +6,14 @@
 //! ```
 //!
 //! Nothing here prints, and nothing here knows JSON-RPC: progress goes to a callback, events go to a
-//! sink.
+//! [`Sink`](pipeline::Sink).
 
 pub mod audio;
 pub mod guard;
 pub mod models;
+pub mod pipeline;
+pub mod progress;
 pub mod recognizer;
+pub mod track_reader;
 pub mod turns;
 pub mod voice_activity;

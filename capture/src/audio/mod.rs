@@ -17,6 +17,11 @@ pub use resample::{ResampleError, SPEECH_RATE_HZ, SpeechResampler};
 /// converter offers.
 pub const RATE_RANGE_HZ: std::ops::RangeInclusive<u32> = 2_000..=768_000;
 
+/// Whether `sample` is stored as zero.
+pub(crate) fn is_digital_silence(sample: f32) -> bool {
+    native::to_i16(sample) == 0
+}
+
 /// Milliseconds that `samples` last at `rate_hz`, rounded up; 0 at a rate of 0.
 ///
 /// ```

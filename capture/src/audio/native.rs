@@ -132,7 +132,7 @@ impl NativeWriter {
 
 /// `sample` as 16 bits; what is not a number is silence.
 #[allow(clippy::cast_possible_truncation, reason = "the value is clamped to the range first")]
-pub(crate) fn to_i16(sample: f32) -> i16 {
+pub(super) fn to_i16(sample: f32) -> i16 {
     (sample * 32_768.0).round().clamp(-32_768.0, 32_767.0) as i16
 }
 

@@ -1,0 +1,198 @@
+//! The files a session is made from, and the native audio they become.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ambient_engine::{CapturedTrack, Opened, Track, TrackSource};
+
+use super::PipelineError;
+use crate::audio::{AudioFile, AudioFileError, Damage, NativeReader, NativeWriter, millis};
+
+/// Length of the stretches that are looked at for digital silence.
+const SILENCE_STEP_MS: u64 = 10;
+
+/// A file for a track.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AudioSource {
+    /// The track it becomes.
+    pub track: Track,
+    /// The file.
+    pub path: PathBuf,
+    /// Its length when the session began, in bytes; none when that was not noted.
+    pub len_bytes: Option<u64>,
+}
+
+impl AudioSource {
+    /// The file at `path` for `track`, opened once to see that it holds sound that can be decoded.
+    ///
+    /// # Errors
+    /// When it does not, or cannot be read.
+    pub fn new(track: Track, path: &Path) -> Result<Self, AudioFileError> {
+        AudioFile::open(path)?;
+        let io_error = |source| AudioFileError::Io { path: path.to_owned(), source };
+        let path = std::path::absolute(path).map_err(io_error)?;
+        let len_bytes = Some(std::fs::metadata(&path).map_err(io_error)?.len());
+        Ok(Self { track, path, len_bytes })
+    }
+
+    /// How the log names this source.
+    pub fn to_track_source(&self) -> TrackSource {
+        TrackSource {
+            track: self.track,
+            name: self.path.to_string_lossy().into_owned(),
+            len_bytes: self.len_bytes,
+        }
+    }
+
+    /// The sources a log names.
+    pub fn from_opened(opened: &Opened) -> Vec<Self> {
+        let source = |source: &TrackSource| Self {
+            track: source.track,
+            path: PathBuf::from(&source.name),
+            len_bytes: source.len_bytes,
+        };
+        opened.tracks.iter().map(source).collect()
+    }
+
+    /// Why the file is no longer what it was, or none when it is.
+    pub(super) fn change(&self) -> Option<String> {
+        match (std::fs::metadata(&self.path), self.len_bytes) {
+            (Err(error), _) => Some(format!("{}: {error}", self.path.display())),
+            (Ok(metadata), Some(len)) if metadata.len() != len => {
+                Some(format!("{} had {len} bytes and now has {}", self.path.display(), metadata.len()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Where a track's native audio lies in the audio folder of a session.
+pub fn native_path(audio_folder: &Path, track: Track) -> PathBuf {
+    audio_folder.join(format!("{track}.native.wav"))
+}
+
+/// A track's native audio, and what is to be said about it.
+pub(super) struct Ingested {
+    pub(super) track: CapturedTrack,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Decodes `source` into the native audio at `native`, telling `on_block` how many milliseconds there are
+/// and how many are expected.
+pub(super) fn decode_to_native(
+    source: &AudioSource,
+    native: &Path,
+    interrupted: &AtomicBool,
+    on_block: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Ingested, PipelineError> {
+    let mut file = AudioFile::open(&source.path)?;
+    let rate_hz = file.rate_hz();
+    let expected_ms = file.expected_samples().map(|samples| millis(samples, rate_hz));
+    let mut writer = NativeWriter::create(native, rate_hz)?;
+    let mut silence = SilenceCount::new(rate_hz);
+    while let Some(block) = file.next_block()? {
+        silence.take(block);
+        writer.write(block)?;
+        on_block(millis(writer.samples(), rate_hz), expected_ms);
+        if interrupted.load(Ordering::Relaxed) {
+            writer.finish()?;
+            return Err(PipelineError::Interrupted);
+        }
+    }
+    let (channels, damage) = (file.channels(), file.damage());
+    let samples = writer.finish()?;
+    let silent_ms = silence.finish();
+    let track = CapturedTrack { track: source.track, rate_hz, channels, samples, silent_ms, padded_ms: 0 };
+    let warnings = warnings(&track, damage);
+    Ok(Ingested { track, warnings })
+}
+
+/// Takes the native audio that is there for what was captured.
+pub(super) fn take_native(track: Track, native: &Path) -> Result<Ingested, PipelineError> {
+    let mut reader = NativeReader::open(native)?;
+    let (rate_hz, samples) = (reader.rate_hz(), reader.samples()?);
+    let mut silence = SilenceCount::new(rate_hz);
+    let mut block = Vec::new();
+    let mut position = 0;
+    while position < samples {
+        reader.read(position, rate_hz as usize, &mut block)?;
+        if block.is_empty() {
+            break;
+        }
+        silence.take(&block);
+        position += block.len() as u64;
+    }
+    let silent_ms = silence.finish();
+    let track = CapturedTrack { track, rate_hz, channels: 1, samples, silent_ms, padded_ms: 0 };
+    Ok(Ingested { warnings: warnings(&track, Damage::default()), track })
+}
+
+fn warnings(track: &CapturedTrack, damage: Damage) -> Vec<String> {
+    let name = track.track;
+    let len_ms = millis(track.samples, track.rate_hz);
+    let mut warnings = Vec::new();
+    if track.samples == 0 {
+        warnings.push(format!("{name}: the file holds no sound"));
+    } else if track.silent_ms >= len_ms {
+        warnings.push(format!("{name}: nothing but silence for {} s", len_ms.div_ceil(1_000)));
+    }
+    if damage.header_overridden {
+        warnings.push(format!("{name}: the file's header was wrong; its length was used instead"));
+    }
+    if damage.packets_skipped > 0 || damage.samples_filled > 0 {
+        let filled_ms = millis(damage.samples_filled, track.rate_hz);
+        let skipped = damage.packets_skipped;
+        warnings
+            .push(format!("{name}: {skipped} damaged packets skipped, {filled_ms} ms filled with silence"));
+    }
+    if damage.ends_early {
+        warnings.push(format!("{name}: the file breaks off after {} s", len_ms / 1_000));
+    }
+    if damage.format_changed {
+        let seconds = len_ms / 1_000;
+        warnings.push(format!(
+            "{name}: the file changes to another format after {seconds} s; the rest was not read"
+        ));
+    }
+    warnings
+}
+
+/// Counts stretches in which every sample is zero once it is stored.
+struct SilenceCount {
+    step_len: u64,
+    in_step: u64,
+    step_is_silent: bool,
+    silent_samples: u64,
+    rate_hz: u32,
+}
+
+impl SilenceCount {
+    fn new(rate_hz: u32) -> Self {
+        let step_len = (u64::from(rate_hz) * SILENCE_STEP_MS / 1_000).max(1);
+        Self { step_len, in_step: 0, step_is_silent: true, silent_samples: 0, rate_hz }
+    }
+
+    fn take(&mut self, block: &[f32]) {
+        for sample in block {
+            self.step_is_silent &= crate::audio::is_digital_silence(*sample);
+            self.in_step += 1;
+            if self.in_step == self.step_len {
+                self.end_step();
+            }
+        }
+    }
+
+    fn end_step(&mut self) {
+        if self.step_is_silent {
+            self.silent_samples += self.in_step;
+        }
+        self.in_step = 0;
+        self.step_is_silent = true;
+    }
+
+    /// Milliseconds of silence.
+    fn finish(mut self) -> u64 {
+        self.end_step();
+        millis(self.silent_samples, self.rate_hz)
+    }
+}

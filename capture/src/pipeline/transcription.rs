@@ -1,0 +1,213 @@
+//! Native audio to lines: the tracks' turns in the order of their times, one batch for each.
+
+use ambient_engine::{AudioSpan, CapturedTrack, Dropped, Event, Finished, Generation, Line, Progress, Track};
+
+use super::journal::Journal;
+use super::{History, Pipeline, PipelineError, native_path};
+use crate::guard::{Evidence, judge};
+use crate::progress::{Phase, ProgressReport, SpeedMeter, TrackProgress};
+use crate::recognizer::Recognition;
+use crate::track_reader::{Advance, HeardTurn, TrackReader};
+
+/// A track at work.
+struct ListenedTrack {
+    track: Track,
+    reader: TrackReader,
+    /// The next turn, which waits until it is its time.
+    pending: Option<HeardTurn>,
+    is_at_end: bool,
+    /// End of the last turn that was dealt with, in milliseconds.
+    last_end_ms: u64,
+}
+
+impl ListenedTrack {
+    fn progress(&self) -> TrackProgress {
+        let done_ms = self.pending.as_ref().map_or_else(|| self.reader.looked_at_ms(), |turn| turn.start_ms);
+        TrackProgress { track: self.track, done_ms, total_ms: Some(self.reader.len_ms()) }
+    }
+
+    /// Whether this track speaks between `start_ms` and `end_ms`, as far as its turns are known.
+    fn speaks_within(&self, start_ms: u64, end_ms: u64) -> bool {
+        self.last_end_ms > start_ms || self.pending.as_ref().is_some_and(|turn| turn.start_ms < end_ms)
+    }
+}
+
+impl Pipeline<'_> {
+    /// Turns what is left of the tracks into lines, and finishes the session.
+    pub(super) fn transcribe_tracks(
+        &mut self,
+        journal: &mut Journal<'_>,
+        captured: &[CapturedTrack],
+        warnings: &[String],
+    ) -> Result<(), PipelineError> {
+        let number = self.begin_generation(journal)?;
+        let mut tracks = self.open_tracks(&journal.history, captured)?;
+        let meter = SpeedMeter::start(&progress_of(&tracks));
+        let mut last_line: Option<(Track, String)> = None;
+        loop {
+            for index in 0..tracks.len() {
+                self.find_turn(&mut tracks, index, &meter, last_line.as_ref())?;
+            }
+            let Some((index, turn)) = take_earliest(&mut tracks) else { break };
+            self.check_interrupted()?;
+            let overlap = tracks
+                .iter()
+                .enumerate()
+                .any(|(other, track)| other != index && track.speaks_within(turn.start_ms, turn.end_ms));
+            let recognition = self.recognizer.recognize(&turn.samples, &self.options)?;
+            let track = &mut tracks[index];
+            let event = event_of(track, &turn, &recognition, overlap, number);
+            if let Event::Line(line) = &event {
+                last_line = Some((line.track, line.text.clone()));
+            }
+            let done_samples = turn.done_samples;
+            let progress = Progress { track: track.track, generation: number, done_samples, complete: false };
+            track.last_end_ms = turn.end_ms;
+            journal.append(&[event, Event::Progress(progress)])?;
+            self.report(&tracks, &meter, last_line.as_ref());
+        }
+        self.finish(journal, &tracks, number, warnings)
+    }
+
+    /// The number of the run that is under way, or of one begun now.
+    fn begin_generation(&self, journal: &mut Journal<'_>) -> Result<u32, PipelineError> {
+        if let Some(generation) = &journal.history.generation {
+            return Ok(generation.number);
+        }
+        let generation = Generation {
+            number: 0,
+            recognizer: self.recognizer.name().to_owned(),
+            model: self.recognizer.model().clone(),
+            voice_activity: self.voice_activity.name().to_owned(),
+            language: self.options.language.clone(),
+        };
+        journal.append(&[Event::Generation(generation)])?;
+        Ok(0)
+    }
+
+    fn open_tracks(
+        &self,
+        history: &History,
+        captured: &[CapturedTrack],
+    ) -> Result<Vec<ListenedTrack>, PipelineError> {
+        let mut tracks = Vec::new();
+        for track in Track::ALL.into_iter().filter(|track| captured.iter().any(|one| one.track == *track)) {
+            let done = history.track(track);
+            let reader = TrackReader::open(&native_path(self.audio_folder, track), done.resumption())?;
+            let last_end_ms = done.last_end_ms;
+            tracks.push(ListenedTrack { track, reader, pending: None, is_at_end: false, last_end_ms });
+        }
+        Ok(tracks)
+    }
+
+    /// Listens to one track until its next turn is known, or its end.
+    fn find_turn(
+        &mut self,
+        tracks: &mut [ListenedTrack],
+        index: usize,
+        meter: &SpeedMeter,
+        last_line: Option<&(Track, String)>,
+    ) -> Result<(), PipelineError> {
+        while tracks[index].pending.is_none() && !tracks[index].is_at_end {
+            self.check_interrupted()?;
+            let track = &mut tracks[index];
+            match track.reader.advance(self.voice_activity)? {
+                Advance::Turn(turn) => track.pending = Some(turn),
+                Advance::Nothing => self.report(tracks, meter, last_line),
+                Advance::End => track.is_at_end = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &self,
+        journal: &mut Journal<'_>,
+        tracks: &[ListenedTrack],
+        generation: u32,
+        warnings: &[String],
+    ) -> Result<(), PipelineError> {
+        let known = journal.history.captured.as_ref().map_or(&[][..], |captured| &captured.warnings);
+        let warnings = warnings.iter().filter(|warning| !known.contains(warning)).cloned().collect();
+        let mut batch: Vec<Event> = Vec::new();
+        for track in tracks {
+            let done_samples = track.reader.native_samples();
+            batch.push(Event::Progress(Progress {
+                track: track.track,
+                generation,
+                done_samples,
+                complete: true,
+            }));
+        }
+        batch.push(Event::Finished(Finished { at: self.now(), warnings }));
+        journal.append(&batch)
+    }
+
+    fn report(&mut self, tracks: &[ListenedTrack], meter: &SpeedMeter, last_line: Option<&(Track, String)>) {
+        let progress = progress_of(tracks);
+        let (speed, remaining) = meter.measure(&progress);
+        let last_line = last_line.map(|(track, text)| (*track, text.as_str()));
+        (self.on_progress)(&ProgressReport {
+            phase: Phase::Transcribing,
+            tracks: &progress,
+            speed,
+            remaining,
+            last_line,
+        });
+    }
+}
+
+fn progress_of(tracks: &[ListenedTrack]) -> Vec<TrackProgress> {
+    tracks.iter().map(ListenedTrack::progress).collect()
+}
+
+/// Takes the pending turn that begins first; of two that begin together, the first track's.
+fn take_earliest(tracks: &mut [ListenedTrack]) -> Option<(usize, HeardTurn)> {
+    let start_ms = |track: &ListenedTrack| track.pending.as_ref().map(|turn| turn.start_ms);
+    let (index, _) = tracks
+        .iter()
+        .enumerate()
+        .filter_map(|(index, track)| Some((index, start_ms(track)?)))
+        .min_by_key(|(_, start)| *start)?;
+    Some((index, tracks[index].pending.take()?))
+}
+
+/// The line a turn becomes, or the refusal.
+fn event_of(
+    track: &ListenedTrack,
+    turn: &HeardTurn,
+    recognition: &Recognition,
+    overlap: bool,
+    generation: u32,
+) -> Event {
+    let (start_ms, end_ms) = (turn.start_ms, turn.end_ms);
+    let span = AudioSpan {
+        start_sample: turn.start_sample,
+        end_sample: turn.end_sample,
+        rate_hz: track.reader.rate_hz(),
+    };
+    let evidence =
+        Evidence { speech_ms: end_ms - start_ms, speech_probability: turn.turn.speech_probability };
+    match judge(recognition, evidence) {
+        Ok(text) => Event::Line(Line {
+            track: track.track,
+            start_ms,
+            end_ms,
+            text,
+            confidence: recognition.confidence(),
+            language: recognition.language.clone(),
+            generation,
+            audio: Some(span),
+            overlap,
+        }),
+        Err(refusal) => Event::Dropped(Dropped {
+            track: track.track,
+            start_ms,
+            end_ms,
+            text: recognition.text(),
+            reason: refusal.to_string(),
+            generation,
+            audio: Some(span),
+        }),
+    }
+}
