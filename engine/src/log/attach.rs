@@ -72,7 +72,7 @@ pub(crate) fn attach(directory: &LogDirectory, options: &Options) -> Result<Atta
     if let Some(refusing) = segments.iter().find(|segment| !segment.header.writable) {
         return Err(OpenError::ReadOnlyFeatures(refusing.file.path().to_owned()));
     }
-    let mapped = options.mapping == Mapping::On;
+    let mapped = options.mapping == Mapping::On && !directory.copies_on_write()?;
     if segments.last().is_empty()? {
         // Whoever made it may have died before its name was durable.
         directory.sync()?;
@@ -91,7 +91,7 @@ pub(crate) fn attach(directory: &LogDirectory, options: &Options) -> Result<Atta
     // Without a trusted index nothing tells which events had been published.
     let known = survey.accepted;
     let found = Found { cause: start.cause, words: start.words, known, survey };
-    found.rebuild_index(directory, segments, head, &entries, options)
+    found.rebuild_index(directory, segments, head, mapped, &entries, options)
 }
 
 /// Three ways in: the head fits this boot; the log was closed and its index is the one that was closed
@@ -224,6 +224,7 @@ impl Found {
         directory: &LogDirectory,
         mut segments: Segments,
         head: HeadPage,
+        mapped: bool,
         entries: &[IndexEntry],
         options: &Options,
     ) -> Result<Attached, OpenError> {
@@ -245,7 +246,7 @@ impl Found {
             _ => accepted,
         };
         let header = IndexHeader { uuid: segments.uuid(), nonce: random_u64()? };
-        let index = LineIndex::rebuild(directory, header, entries, options.mapping == Mapping::On)?;
+        let index = LineIndex::rebuild(directory, header, entries, mapped)?;
         let words = HeadWords { end: at.position, durable: at.position, lines: at.lines };
         head.initialise(segments.uuid(), index.nonce(), words)?;
         let report = self.report(torn, true);

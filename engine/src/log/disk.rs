@@ -216,7 +216,7 @@ impl LogDirectory {
 
     /// Refuses file systems on which locks or mappings are not shared between machines.
     pub(crate) fn refuse_network_file_system(&self) -> Result<(), DiskError> {
-        match network_file_system(self.handle.as_fd()) {
+        match file_system_among(self.handle.as_fd(), &NETWORK_FILE_SYSTEMS) {
             Ok(None) => Ok(()),
             Ok(Some(kind)) => Err(DiskError {
                 action: "write a log in",
@@ -230,6 +230,13 @@ impl LogDirectory {
             }),
             Err(errno) => Err(failed("look at the file system of", &self.path, errno)),
         }
+    }
+
+    /// Whether storing into a mapped page may need new room, which on a full disk ends the process.
+    pub(crate) fn copies_on_write(&self) -> Result<bool, DiskError> {
+        file_system_among(self.handle.as_fd(), &COPYING_FILE_SYSTEMS)
+            .map(|kind| kind.is_some())
+            .map_err(|errno| failed("look at the file system of", &self.path, errno))
     }
 }
 
@@ -265,17 +272,35 @@ fn identity(directory: impl AsFd, name: &str, flags: AtFlags) -> rustix::io::Res
     Ok(FileIdentity { device: stat.st_dev as u64, inode: stat.st_ino as u64, birth_ns: 0 })
 }
 
+// File systems by the numbers of linux/magic.h; CIFS, SMB2 and ZFS are not in that header but in their own
+// sources.
 #[cfg(target_os = "linux")]
-fn network_file_system(handle: BorrowedFd<'_>) -> rustix::io::Result<Option<&'static str>> {
-    // From linux/magic.h; CIFS and SMB2 are not in that header but in the file system's own source.
-    const KINDS: [(i128, &str); 5] =
-        [(0x6969, "NFS"), (0x517B, "SMB"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB2"), (0x0102_1997, "9p")];
+const NETWORK_FILE_SYSTEMS: [(i128, &str); 5] =
+    [(0x6969, "NFS"), (0x517B, "SMB"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB2"), (0x0102_1997, "9p")];
+#[cfg(target_os = "linux")]
+const COPYING_FILE_SYSTEMS: [(i128, &str); 3] =
+    [(0x9123_683E, "btrfs"), (0x2FC1_2FC1, "ZFS"), (0xCA45_1A4E, "bcachefs")];
+
+/// Which of `kinds` the file system behind `handle` is.
+#[cfg(target_os = "linux")]
+fn file_system_among(
+    handle: BorrowedFd<'_>,
+    kinds: &[(i128, &'static str)],
+) -> rustix::io::Result<Option<&'static str>> {
     let magic = i128::from(rustix::fs::fstatfs(handle)?.f_type) & 0xFFFF_FFFF;
-    Ok(KINDS.into_iter().find(|(known, _)| *known == magic).map(|(_, name)| name))
+    Ok(kinds.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn network_file_system(_handle: BorrowedFd<'_>) -> rustix::io::Result<Option<&'static str>> {
+const NETWORK_FILE_SYSTEMS: [(i128, &str); 0] = [];
+#[cfg(not(target_os = "linux"))]
+const COPYING_FILE_SYSTEMS: [(i128, &str); 0] = [];
+
+#[cfg(not(target_os = "linux"))]
+fn file_system_among(
+    _handle: BorrowedFd<'_>,
+    _kinds: &[(i128, &'static str)],
+) -> rustix::io::Result<Option<&'static str>> {
     Ok(None)
 }
 

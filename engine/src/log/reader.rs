@@ -71,7 +71,8 @@ pub struct Reader {
     pub(super) segments: Segments,
     pub(super) source: Source,
     pub(super) seen: Seen,
-    pub(super) window: Window,
+    pub(super) line_window: Window,
+    pub(super) edit_window: Window,
     /// The making of the index that was caught naming a wrong frame.
     distrusted: Option<u64>,
     looked_around: Instant,
@@ -94,9 +95,17 @@ impl Reader {
     pub fn open_in(directory: LogDirectory, mapping: Mapping) -> Result<Self, OpenError> {
         let way = WayIn { directory: &directory, mapping, distrusted: None };
         let (segments, (source, seen)) = way.find()?;
-        let window = Window::default();
-        let looked_around = Instant::now();
-        Ok(Self { directory, mapping, segments, source, seen, window, distrusted: None, looked_around })
+        Ok(Self {
+            directory,
+            mapping,
+            segments,
+            source,
+            seen,
+            line_window: Window::default(),
+            edit_window: Window::default(),
+            distrusted: None,
+            looked_around: Instant::now(),
+        })
     }
 
     /// Whether anything was appended since the last [`Reader::snapshot`]. With a live writer on the same
@@ -181,12 +190,17 @@ impl Reader {
         self.segments = segments;
         self.source = source;
         self.seen = seen;
-        self.window.clear();
+        self.clear_windows();
+    }
+
+    fn clear_windows(&mut self) {
+        self.line_window.clear();
+        self.edit_window.clear();
     }
 
     /// Takes in what was appended.
     fn follow(&mut self) -> Result<(), ReadError> {
-        self.window.clear();
+        self.clear_windows();
         match &mut self.source {
             Source::Head { head, index, nonce } => {
                 let Some(seen) = look_at_head(head, index, *nonce)? else { return self.reopen() };

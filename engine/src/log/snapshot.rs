@@ -11,8 +11,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::cursor::Cursor;
 use super::error::ReadError;
 use super::reader::{Reader, Source};
+use super::segments::Segments;
 use super::walk::{Mark, Walk, mark_at};
-use super::window::{Frame, SCATTERED_LEN_BYTES, SEQUENTIAL_LEN_BYTES};
+use super::window::{Frame, SCATTERED_LEN_BYTES, SEQUENTIAL_LEN_BYTES, Window};
 use crate::event::{Event, Kind, Line, decode, decode_edit, decode_line, previous_edit};
 use crate::fold::{FoldedLine, PlacedEdit, fold};
 
@@ -104,7 +105,8 @@ impl<'reader> Snapshot<'reader> {
         if wanted.saturating_mul(FORWARD_PASS_FROM_ONE_IN) >= self.lines && wanted > 16 {
             return self.fold_forward(since);
         }
-        (since..self.lines).map(|line| self.fold_line(line)).collect()
+        let last = self.lines.saturating_sub(1);
+        (since..self.lines).map(|line| self.fold_line(line, last)).collect()
     }
 
     /// The lines from number `since` on as they were heard.
@@ -113,8 +115,9 @@ impl<'reader> Snapshot<'reader> {
     /// The disk refuses, or published bytes are damaged.
     pub fn verbatim(&mut self, since: u64) -> Result<Vec<HeardLine>, ReadError> {
         self.or_by_walking(|snapshot| {
+            let last = snapshot.lines.saturating_sub(1);
             (since..snapshot.lines)
-                .map(|index| Ok(HeardLine { index, line: snapshot.heard(index)? }))
+                .map(|index| Ok(HeardLine { index, line: snapshot.heard(index, last)? }))
                 .collect()
         })
     }
@@ -124,11 +127,12 @@ impl<'reader> Snapshot<'reader> {
     /// # Errors
     /// As [`Snapshot::since`]; there is no such line.
     pub fn folded(&mut self, line: u64) -> Result<FoldedLine, ReadError> {
-        self.or_by_walking(|snapshot| snapshot.fold_line(line))
+        self.or_by_walking(|snapshot| snapshot.fold_line(line, line))
     }
 
-    fn fold_line(&mut self, line: u64) -> Result<FoldedLine, ReadError> {
-        let heard = self.heard(line)?;
+    /// `last` is the last line that will be asked for in a row.
+    fn fold_line(&mut self, line: u64, last: u64) -> Result<FoldedLine, ReadError> {
+        let heard = self.heard(line, last)?;
         let edits = self.follow_edits(line)?;
         Ok(fold(line, heard, &edits))
     }
@@ -150,7 +154,7 @@ impl<'reader> Snapshot<'reader> {
         }
         while position != 0 {
             let end = self.end;
-            let frame = self.frame(position, SCATTERED_LEN_BYTES)?;
+            let frame = self.edit_frame(position)?;
             let previous = match Kind::try_from(frame.header.kind) {
                 Ok(kind) if kind.is_edit() && frame.header.line == line => previous_edit(frame.payload),
                 Ok(_) => return Err(self.damaged(position, format!("line {line}'s edit was expected there"))),
@@ -218,7 +222,7 @@ impl<'reader> Snapshot<'reader> {
             return Err(error);
         }
         let new = self.fold_since(from.lines)?;
-        let changed = touched.into_iter().map(|line| self.fold_line(line)).collect::<Result<_, _>>()?;
+        let changed = touched.into_iter().map(|line| self.fold_line(line, line)).collect::<Result<_, _>>()?;
         let uuid = self.reader.segments.uuid();
         let last = reached.last_frame.or(from.last_frame);
         let cursor = last.map(|frame| Cursor { uuid, position: frame.position, crc: frame.crc });
@@ -336,7 +340,7 @@ impl<'reader> Snapshot<'reader> {
         if cursor.position >= self.end {
             return Err(lost);
         }
-        let frame = match self.frame(cursor.position, SCATTERED_LEN_BYTES) {
+        let frame = match self.edit_frame(cursor.position) {
             Ok(frame) if frame.header.crc == cursor.crc => frame,
             Err(error @ ReadError::Disk(_)) => return Err(error),
             _ => return Err(lost),
@@ -363,9 +367,13 @@ impl<'reader> Snapshot<'reader> {
         Ok(low)
     }
 
-    fn heard(&mut self, line: u64) -> Result<Line, ReadError> {
+    fn heard(&mut self, line: u64, last: u64) -> Result<Line, ReadError> {
         let position = self.line_position(line)?;
-        let frame = self.frame(position, SEQUENTIAL_LEN_BYTES)?;
+        // One read for all that are asked for, but none for what nobody asked for.
+        let span = usize::try_from(self.line_position(last)?.saturating_sub(position)).unwrap_or(usize::MAX);
+        let read_ahead = span.saturating_add(SCATTERED_LEN_BYTES).min(SEQUENTIAL_LEN_BYTES);
+        let Reader { segments, line_window, .. } = &mut *self.reader;
+        let frame = frame_at(segments, line_window, position, read_ahead)?;
         if frame.header.kind != Kind::Line.number() || frame.header.line != line {
             return Err(self.damaged(position, format!("line {line} was expected there")));
         }
@@ -374,18 +382,10 @@ impl<'reader> Snapshot<'reader> {
             .map_err(|source| self.undecodable(position, seq, source))
     }
 
-    /// The whole, checked frame at a position that was published.
-    fn frame(&mut self, position: u64, read_ahead_len_bytes: usize) -> Result<Frame<'_>, ReadError> {
-        let Reader { segments, window, .. } = &mut *self.reader;
-        let segment = segments.find(position)?;
-        let end = segments.proved_end(segment).unwrap_or(u64::MAX);
-        match window.frame(segments, segment, position, end, read_ahead_len_bytes)? {
-            Ok(frame) => Ok(frame),
-            Err(fault) => {
-                let path = segments.get(segment).unwrap_or(segments.last()).file.path().to_owned();
-                Err(ReadError::Damaged { path, position, why: fault.to_string() })
-            }
-        }
+    /// The frame at `position`, read without moving the window over the lines away.
+    fn edit_frame(&mut self, position: u64) -> Result<Frame<'_>, ReadError> {
+        let Reader { segments, edit_window, .. } = &mut *self.reader;
+        frame_at(segments, edit_window, position, SCATTERED_LEN_BYTES)
     }
 
     fn line_position(&self, line: u64) -> Result<u64, ReadError> {
@@ -416,6 +416,21 @@ impl<'reader> Snapshot<'reader> {
         let number = segments.find(position).unwrap_or(usize::MAX);
         segments.get(number).unwrap_or(segments.last()).file.path().to_owned()
     }
+}
+
+/// The whole, checked frame at a position that was published.
+fn frame_at<'window>(
+    segments: &Segments,
+    window: &'window mut Window,
+    position: u64,
+    read_ahead_len_bytes: usize,
+) -> Result<Frame<'window>, ReadError> {
+    let segment = segments.find(position)?;
+    let end = segments.proved_end(segment).unwrap_or(u64::MAX);
+    window.frame(segments, segment, position, end, read_ahead_len_bytes)?.map_err(|fault| {
+        let path = segments.get(segment).unwrap_or(segments.last()).file.path().to_owned();
+        ReadError::Damaged { path, position, why: fault.to_string() }
+    })
 }
 
 fn position_in(reader: &Reader, line: u64) -> Result<u64, super::disk::DiskError> {

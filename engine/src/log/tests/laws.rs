@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::walk::{Mark, survey};
 use super::super::{Log, Mapping, Reader};
-use super::{by_chain, ops, run, unsynced};
+use super::{by_chain, heard, ops, run, unsynced};
 use crate::format::index::IndexEntry;
-use crate::{Event, PlacedEdit, Replay};
+use crate::{Change, Edit, EditTarget, Event, PlacedEdit, Replay, fold};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -38,6 +38,31 @@ proptest! {
             prop_assert_eq!(&by_chain(&mut snapshot), &expected);
             prop_assert_eq!(&snapshot.fold_forward(0).unwrap(), &expected);
             prop_assert_eq!(&snapshot.since(0).unwrap(), &expected);
+        }
+    }
+
+    /// The fold equals its twin for any edits of one line, with reverts that name anything at all: what came
+    /// later, themselves, other reverts, the right place with the wrong number.
+    #[test]
+    fn fold_equals_replay_whatever_reverts_name(
+        edits in prop::collection::vec((any::<bool>(), 0_u8..6, 0_u64..14, 0_u64..2), 0..14),
+    ) {
+        let mut replay = Replay::new();
+        replay.push_line(heard("aabb ab"));
+        let mut placed = Vec::new();
+        for (seq, (is_person, kind, target, error)) in (1_u64..).zip(edits) {
+            let by = if is_person { Edit::PERSON } else { "machine" };
+            let change = match kind {
+                0 => Change::Repair { from: "ab".to_owned(), to: if seq % 2 == 0 { "" } else { "baba" }.to_owned() },
+                1 => Change::Speaker { name: seq.to_string() },
+                2 => Change::Hide { reason: seq.to_string() },
+                _ => Change::Revert { target: EditTarget { position: target * 8, seq: target + error } },
+            };
+            let edit = Edit { line: 0, by: by.to_owned(), change };
+            let edit = PlacedEdit { position: seq * 8, seq, ts_us: 0, edit };
+            replay.push_edit(edit.clone());
+            placed.push(edit);
+            prop_assert_eq!(vec![fold(0, heard("aabb ab"), &placed)], replay.lines());
         }
     }
 

@@ -6,6 +6,7 @@ mod hostile;
 mod laws;
 mod recovery;
 mod rotation;
+mod taking_over;
 mod writing;
 
 use std::path::{Path, PathBuf};
