@@ -3,7 +3,11 @@
 //! One definition serves parsing, help and completions. Every verb leads its help with examples, because
 //! that is what people read; `command` puts them there.
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+use ambient_engine::export::ExportFormat;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 /// How help is laid out: what it is, examples, then the details.
@@ -12,8 +16,10 @@ const HELP_TEMPLATE: &str =
 
 const EXAMPLES: &str = "\
 Examples:
-  ambient sessions
+  ambient transcribe talk.mp3 --name \"Weekly talk\"
+  ambient transcribe --room me.wav --call them.wav
   ambient show latest
+  ambient export latest --format srt --out talk.srt
   ambient models fetch tiny.en
   ambient doctor";
 
@@ -44,6 +50,23 @@ pub(crate) struct Arguments {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Turn audio files into a session
+    #[command(before_help = "\
+Examples:
+  ambient transcribe talk.mp3
+  ambient transcribe --room me.wav --call them.wav --name \"Planning\"
+  ambient transcribe talk.m4a --model base --language de
+  ambient show \"$(ambient transcribe --quiet talk.mp3)\"")]
+    Transcribe(Transcribe),
+
+    /// Finish a session that was interrupted
+    #[command(before_help = "\
+Examples:
+  ambient resume
+  ambient resume latest
+  ambient resume 2026-03-01T0930-planning")]
+    Resume(Resume),
+
     /// List the sessions, newest first
     #[command(before_help = "\
 Examples:
@@ -60,12 +83,21 @@ Examples:
   ambient show latest --json")]
     Show(Show),
 
-    /// List, fetch and remove the models speech is recognised with
+    /// Write a session's transcript as a file
+    #[command(before_help = "\
+Examples:
+  ambient export latest
+  ambient export latest --format srt --out talk.srt
+  ambient export latest --format text --out -")]
+    Export(Export),
+
+    /// List, fetch, import and remove the models speech is recognised with
     #[command(
         before_help = "\
 Examples:
   ambient models
   ambient models fetch tiny.en
+  ambient models import ./faster-whisper-base --name base
   ambient models remove base --yes",
         args_conflicts_with_subcommands = true
     )]
@@ -123,6 +155,56 @@ pub(crate) struct Reading {
     pub(crate) json: bool,
 }
 
+/// What a transcription may be told.
+#[derive(Debug, Args)]
+pub(crate) struct Recognition {
+    /// Model to recognise speech with; see `ambient models`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// Language that is spoken, such as en; by default it is detected
+    #[arg(long, value_name = "CODE")]
+    pub(crate) language: Option<String>,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// `ambient transcribe`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("audio").required(true).multiple(true).args(["file", "room", "call"]))]
+pub(crate) struct Transcribe {
+    /// An audio file: wav, flac, mp3, m4a or ogg
+    #[arg(conflicts_with_all = ["room", "call"], value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Audio of the microphone
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) room: Option<PathBuf>,
+
+    /// Audio of the other side
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) call: Option<PathBuf>,
+
+    /// Name of the session
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) recognition: Recognition,
+}
+
+/// `ambient resume`.
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    #[arg(help = format!("{SESSION_HELP}; by default the one that was interrupted"))]
+    pub(crate) session: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) recognition: Recognition,
+}
+
 /// `ambient show`.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -144,6 +226,27 @@ pub(crate) struct Show {
     /// Print one line a turn with tabs between time, track, speaker and text
     #[arg(long)]
     pub(crate) plain: bool,
+}
+
+/// `ambient export`.
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[arg(help = SESSION_HELP)]
+    pub(crate) session: String,
+
+    /// The form
+    #[arg(long, default_value_t = ExportFormat::Markdown, value_parser = format_parser())]
+    pub(crate) format: ExportFormat,
+
+    /// File to write, or - for stdout; by default transcript.<extension> in the session
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// The words the engine has for its formats, so that a new one needs no change here.
+fn format_parser() -> impl TypedValueParser<Value = ExportFormat> {
+    PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str))
+        .try_map(|word| word.parse::<ExportFormat>())
 }
 
 /// `ambient models`.
@@ -194,6 +297,13 @@ Examples:
         name: Option<String>,
     },
 
+    /// Take a model file (ggml) or a faster-whisper folder (CTranslate2), converting it
+    #[command(before_help = "\
+Examples:
+  ambient models import ggml-base.bin
+  ambient models import ./faster-whisper-base --name base")]
+    Import(Import),
+
     /// Delete a model from this machine
     #[command(before_help = "\
 Examples:
@@ -206,6 +316,26 @@ Examples:
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// `ambient models import`.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file or folder
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) from: PathBuf,
+
+    /// Name to keep it under; by default the file's
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+
+    /// Only load it: do not have it listen to an English sentence, as for a model that knows no English
+    #[arg(long)]
+    pub(crate) load_only: bool,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// Where a model is taken from.

@@ -3,13 +3,19 @@
 //! Scripts rely on the numbers, so they are part of the interface (`docs/using/commands.md`). A verb says
 //! which one by raising a [`Refusal`]; an error that carries none is a plain failure.
 
-use std::fmt;
+use std::error::Error;
 use std::process::ExitCode;
+use std::{fmt, io};
 
+use ambient_capture::audio::AudioFileError;
 use ambient_capture::models::directory::DirectoryError;
 use ambient_capture::models::fetch::FetchError;
+use ambient_capture::models::import::ImportError;
+use ambient_capture::recognizer::RecognizeError;
+use ambient_engine::session::WorkLockError;
 use ambient_engine::settings::SettingsError;
 use ambient_engine::view::ViewError;
+use ambient_engine::{LockError, OpenError};
 
 use crate::output::StdoutError;
 
@@ -58,31 +64,37 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl Error for Refusal {}
 
 /// The outcome an error stands for.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
 }
 
-fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+fn of_cause(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
         return Some(refusal.exit);
     }
     if cause.downcast_ref::<StdoutError>().is_some_and(StdoutError::is_broken_pipe) {
         return Some(Exit::Done);
     }
-    of_settings(cause).or_else(|| of_view(cause)).or_else(|| of_models(cause))
+    of_settings(cause).or_else(|| of_session(cause)).or_else(|| of_models(cause)).or_else(|| of_audio(cause))
 }
 
-fn of_settings(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+fn of_settings(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match cause.downcast_ref()? {
         SettingsError::UnknownKey(_) | SettingsError::BadValue { .. } => Some(Exit::Usage),
         _ => None,
     }
 }
 
-fn of_view(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+fn of_session(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    if let Some(WorkLockError::Busy { .. }) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
+    if let Some(OpenError::Lock(LockError::Busy { .. })) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
     match cause.downcast_ref()? {
         ViewError::NotAnId(_) | ViewError::NoSession(_) => Some(Exit::NotFound),
         ViewError::Ambiguous { .. } => Some(Exit::Usage),
@@ -90,13 +102,36 @@ fn of_view(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
 }
 
-fn of_models(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+fn of_models(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(FetchError::Interrupted) = cause.downcast_ref() {
         return Some(Exit::Interrupted);
+    }
+    match cause.downcast_ref() {
+        Some(ImportError::Interrupted) => return Some(Exit::Interrupted),
+        Some(ImportError::Source { source, .. }) => return of_io(source),
+        _ => {}
     }
     match cause.downcast_ref()? {
         DirectoryError::Missing { .. } => Some(Exit::NotFound),
         DirectoryError::Name { .. } => Some(Exit::Usage),
         _ => None,
     }
+}
+
+fn of_audio(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    match cause.downcast_ref() {
+        Some(AudioFileError::Io { source, .. }) => return of_io(source),
+        Some(_) => return None,
+        None => {}
+    }
+    match cause.downcast_ref()? {
+        RecognizeError::Language { .. } => Some(Exit::Usage),
+        RecognizeError::Interrupted => Some(Exit::Interrupted),
+        _ => None,
+    }
+}
+
+/// The outcome when a file that was named cannot be used.
+fn of_io(error: &io::Error) -> Option<Exit> {
+    (error.kind() == io::ErrorKind::NotFound).then_some(Exit::NotFound)
 }

@@ -13,6 +13,7 @@ mod places;
 mod progress;
 mod session_name;
 mod time;
+mod transcription;
 mod verb;
 
 use std::process::ExitCode;
@@ -33,8 +34,11 @@ fn main() -> ExitCode {
 
 fn run(verb: Verb) -> Exit {
     let outcome = match verb {
+        Verb::Transcribe(transcribe) => verb::transcribe::run(&transcribe),
+        Verb::Resume(resume) => verb::resume::run(&resume),
         Verb::Sessions(reading) => verb::sessions::run(&reading),
         Verb::Show(show) => verb::show::run(&show),
+        Verb::Export(export) => verb::export::run(&export),
         Verb::Models(models) => verb::models::run(models),
         Verb::Mcp => verb::mcp::run(),
         Verb::Config(config) => verb::config::run(config),

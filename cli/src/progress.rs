@@ -1,6 +1,6 @@
 //! How far something is, on stderr.
 //!
-//! On a terminal one bar with speed and time left; elsewhere a line at each tenth, so that a log stays
+//! On a terminal one bar with speed and time left; elsewhere a line at each quarter, so that a log stays
 //! readable; nothing when asked to be quiet.
 
 use std::fmt;
@@ -31,7 +31,7 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 enum Shown {
     Bar(ProgressBar),
-    Lines { tenths: u64 },
+    Lines { quarters: u64 },
     Nothing,
 }
 
@@ -43,7 +43,7 @@ impl Progress {
         let shown = match (quiet, terminal) {
             (true, _) => Shown::Nothing,
             (false, true) => Shown::Bar(ProgressBar::new(0).with_style(style(unit))),
-            (false, false) => Shown::Lines { tenths: 0 },
+            (false, false) => Shown::Lines { quarters: 0 },
         };
         Self { unit, shown, stage: String::new() }
     }
@@ -64,14 +64,14 @@ impl Progress {
                 bar.set_length(total);
                 bar.set_position(done);
             }
-            Shown::Lines { tenths } => {
-                let now = (done.min(total).saturating_mul(10)).checked_div(total).unwrap_or(0);
+            Shown::Lines { quarters } => {
+                let now = (done.min(total).saturating_mul(4)).checked_div(total).unwrap_or(0);
                 if is_new {
-                    *tenths = 0;
+                    *quarters = 0;
                     output::note(stage);
                 }
-                if now > *tenths {
-                    *tenths = now;
+                if now > *quarters {
+                    *quarters = now;
                     output::note(&format!("{stage}: {} of {}", self.unit.show(done), self.unit.show(total)));
                 }
             }

@@ -199,8 +199,8 @@ pub fn set(path: &Path, name: &str, text: &str) -> Result<Value, SettingsError> 
         _ => Some(key.kind.parse(text).ok_or_else(|| bad_value(key, text))?),
     };
     let path = followed(path);
-    let folder = Directory::open_or_create(folder_of(&path))?;
-    let name_of_file = path.file_name().ok_or(SettingsError::NoPlace)?;
+    let (folder, name_of_file) = split(&path)?;
+    let folder = Directory::open_or_create(folder)?;
     let _lock = lock_beside(&folder, name_of_file)?;
     let mut settings = Settings::read(&path)?;
     if !settings.store(key, value) {
@@ -220,21 +220,18 @@ fn bad_value(key: &SettingKey, value: &str) -> SettingsError {
 /// Where the file really is. People keep their settings elsewhere and link to them: such a file is read
 /// and replaced where it is, so that the link stays one.
 fn followed(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The folder `path` lies in; the current one for a bare name.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
+/// The folder a file lies in, and its name.
+fn split(path: &Path) -> Result<(&Path, &OsStr), SettingsError> {
+    path.parent().zip(path.file_name()).ok_or(SettingsError::NoPlace)
 }
 
 /// The file's bytes, or none when there is no file.
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, SettingsError> {
-    let Some(name) = path.file_name() else { return Err(SettingsError::NoPlace) };
-    match Directory::open(folder_of(path)) {
+    let (folder, name) = split(path)?;
+    match Directory::open(folder) {
         Ok(folder) => Ok(folder.read(name, SETTINGS_LEN_MAX_BYTES)?),
         Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(error.into()),

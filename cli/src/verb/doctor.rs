@@ -142,7 +142,10 @@ fn sessions(root: &Path) -> Vec<Check> {
     let interrupted = ids(PersonState::Interrupted);
     checks.push(match interrupted.len() {
         0 => Check::good("sessions/interrupted", "none"),
-        _ => Check::bad("sessions/interrupted", count(&interrupted)),
+        _ => Check::bad(
+            "sessions/interrupted",
+            format!("{}; finished by: ambient resume", count(&interrupted)),
+        ),
     });
     let broken = ids(PersonState::Broken);
     checks.push(Check { name: "sessions/broken", ok: broken.is_empty(), detail: count(&broken) });

@@ -3,13 +3,22 @@
 use ambient_capture::models::catalogue::{self, MODELS, Model, Purpose};
 use ambient_capture::models::directory::{Installed, ModelDirectory, State};
 use ambient_capture::models::fetch::{Fetcher, Outcome, Source, Stage};
+use ambient_capture::models::import::Importer;
+use ambient_capture::models::trial::KnownSentence;
 use serde_json::{Value, json};
 
-use crate::arguments::{ModelAction, ModelSource, Models, Reading};
+use crate::arguments::{Import, ModelAction, ModelSource, Models, Reading};
 use crate::exit::{Exit, Refusal};
 use crate::output::{self, Colour, Page};
 use crate::progress::{Progress, Unit, bytes};
 use crate::{interrupt, places};
+
+/// John F. Kennedy, 20 January 1961, cut from `samples/meeting/call.flac`: mono, 16 bit, 16 kHz.
+const KNOWN_SENTENCE: &[u8] = include_bytes!("../../assets/known-sentence.wav");
+/// What he says.
+const KNOWN_WORDS: &str = "what your country can do for you";
+/// Bytes before the samples.
+const WAV_HEADER_LEN_BYTES: usize = 44;
 
 pub(crate) fn run(models: Models) -> anyhow::Result<Exit> {
     let directory = places::models()?;
@@ -17,6 +26,7 @@ pub(crate) fn run(models: Models) -> anyhow::Result<Exit> {
         ModelAction::List(reading) => list(&directory, &reading),
         ModelAction::Fetch { name, source, quiet } => fetch(&directory, &name, source, quiet),
         ModelAction::Path { name } => path(&directory, name.as_deref()),
+        ModelAction::Import(import) => take_in(&directory, &import),
         ModelAction::Remove { name, yes } => remove(&directory, &name, yes),
     }
 }
@@ -152,6 +162,30 @@ fn stage(stage: Stage) -> &'static str {
     }
 }
 
+fn take_in(directory: &ModelDirectory, import: &Import) -> anyhow::Result<Exit> {
+    let samples = known_sentence();
+    let sentence = KnownSentence { samples: &samples, words: KNOWN_WORDS, language: "en" };
+    let stop = interrupt::flag()?;
+    let importer = Importer { directory, sentence: (!import.load_only).then_some(sentence), stop: &stop };
+    let mut progress = Progress::new(Unit::Bytes, import.quiet);
+    let taken = importer.import(&import.from, import.name.as_deref(), &mut |step| {
+        progress.set(stage(step.stage), step.done_bytes, step.total_bytes);
+    })?;
+    progress.end();
+    output::line(&taken.path.display().to_string())?;
+    output::note(&match taken.heard {
+        Some(heard) => format!("{} is here; of a known sentence it heard: {heard}", taken.name),
+        None => format!("{} is here, and loads", taken.name),
+    });
+    Ok(Exit::Done)
+}
+
+/// The sentence a recogniser is tried with, as samples.
+fn known_sentence() -> Vec<f32> {
+    let samples = KNOWN_SENTENCE.get(WAV_HEADER_LEN_BYTES..).unwrap_or_default().chunks_exact(2);
+    samples.map(|pair| f32::from(i16::from_le_bytes([pair[0], pair[1]])) / 32768.0).collect()
+}
+
 fn path(directory: &ModelDirectory, name: Option<&str>) -> anyhow::Result<Exit> {
     let path = match name {
         Some(name) => directory.find(name)?,
@@ -170,4 +204,17 @@ fn remove(directory: &ModelDirectory, name: &str, yes: bool) -> anyhow::Result<E
     let path = directory.remove(name)?;
     output::note(&format!("removed {}", path.display()));
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_sentence_is_two_and_a_half_seconds_of_speech() {
+        assert_eq!(&KNOWN_SENTENCE[36..40], b"data", "the header has the length that is skipped");
+        let samples = known_sentence();
+        assert_eq!(samples.len(), 41_600);
+        assert!(samples.iter().any(|sample| sample.abs() > 0.1));
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(reading: &Reading) -> anyhow::Result<Exit> {
     }
     let rows = view::rows(&root, &SystemClock)?;
     if rows.is_empty() {
-        output::note(&format!("no sessions in {}", root.display()));
+        output::note(&format!("no sessions in {} yet; `ambient transcribe FILE` makes one", root.display()));
         return Ok(Exit::Done);
     }
     table(&rows, Page::for_stdout()).print()?;
@@ -30,6 +30,9 @@ pub(crate) fn run(reading: &Reading) -> anyhow::Result<Exit> {
         if let Some(error) = &row.summary.error {
             output::warning(&format!("{} cannot be read: {error}", row.summary.id));
         }
+    }
+    if rows.iter().any(|row| row.state == PersonState::Interrupted) {
+        output::note("interrupted sessions are finished by: ambient resume");
     }
     Ok(Exit::Done)
 }

@@ -5,12 +5,16 @@ use crate::sandbox::Sandbox;
 /// Every verb and sub-verb.
 const VERBS: &[&[&str]] = &[
     &[],
+    &["transcribe"],
+    &["resume"],
     &["sessions"],
     &["show"],
+    &["export"],
     &["models"],
     &["models", "list"],
     &["models", "fetch"],
     &["models", "path"],
+    &["models", "import"],
     &["models", "remove"],
     &["mcp"],
     &["config"],
@@ -72,6 +76,9 @@ fn wrong_usage_names_what_is_wrong() {
         (&["show"], "<SESSION>"),
         (&["show", "x", "--since", "-1"], "--since"),
         (&["show", "x", "--json", "--plain"], "--plain"),
+        (&["export", "x", "--format", "docx"], "markdown"),
+        (&["transcribe"], "--room"),
+        (&["transcribe", "a.wav", "--room", "b.wav"], "--room"),
         (&["completions", "tcsh"], "bash"),
         (&["config", "set", "model"], "<VALUE>"),
     ];

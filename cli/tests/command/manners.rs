@@ -25,8 +25,8 @@ fn assert_harmless(run: &Run) {
 #[test]
 fn a_session_that_is_not_there_is_not_found() {
     let sandbox = Sandbox::with_two_sessions();
-    for verb in ["show"] {
-        for name in ["2031-01-01T0000", "./nowhere", "/nowhere/at/all", "2026-09-05T1412/.."] {
+    for verb in ["show", "export", "resume"] {
+        for name in ["2031-01-01T0000", "./nowhere", "/nowhere/at/all", "..", "2026-09-05T1412/.."] {
             let run = sandbox.run(&[verb, name]).expect(3);
             assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
         }
@@ -50,7 +50,7 @@ fn a_session_is_named_by_id_beginning_path_or_latest() {
 #[test]
 fn a_beginning_that_several_sessions_have_is_wrong_usage_and_names_them() {
     let sandbox = Sandbox::with_two_sessions();
-    for verb in ["show"] {
+    for verb in ["show", "export", "resume"] {
         let run = sandbox.run(&[verb, "2026-09"]).expect(2);
         assert!(
             run.stderr.contains("weekly-sync") && run.stderr.contains("2026-09-06T0900"),
@@ -80,6 +80,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let verbs: &[&[&str]] = &[
         &["show", "latest"],
         &["show", "latest", "--json"],
+        &["export", "latest", "--out", "-"],
         &["sessions"],
         &["completions", "zsh"],
         &["config", "list"],

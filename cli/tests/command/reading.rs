@@ -77,7 +77,6 @@ fn the_list_for_people_has_a_row_a_session() {
 fn a_session_that_cannot_be_read_is_listed_and_told() {
     let sandbox = Sandbox::with_two_sessions();
     let folder = sandbox.root().join("2026-09-06T0900");
-    std::fs::remove_file(folder.join("transcript.md")).unwrap();
     std::fs::write(folder.join("session.json"), "{").unwrap();
     let run = sandbox.run(&["sessions"]).expect(0);
     assert!(run.stdout.contains("broken"), "{}", run.stdout);

@@ -5,11 +5,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use ambient_engine::{Event, Log, Opened, Options, Origin, Track, TrackSource};
 use serde_json::{Value, json};
 
 /// Folders and environment of one test.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
+    root: PathBuf,
+    models: PathBuf,
 }
 
 /// How a run ended and what it printed.
@@ -52,7 +55,8 @@ impl Sandbox {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();
-        Self { folder }
+        let (root, models) = (folder.path().join("sessions"), folder.path().join("models"));
+        Self { folder, root, models }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -66,7 +70,17 @@ impl Sandbox {
 
     /// The sessions.
     pub(crate) fn root(&self) -> PathBuf {
-        self.path("sessions")
+        self.root.clone()
+    }
+
+    /// Has the program keep its sessions elsewhere in the sandbox from now on.
+    pub(crate) fn use_root(&mut self, name: &str) {
+        self.root = self.path(name);
+    }
+
+    /// Has the program use models from outside the sandbox.
+    pub(crate) fn use_models(&mut self, folder: &Path) {
+        folder.clone_into(&mut self.models);
     }
 
     /// The settings file.
@@ -80,7 +94,7 @@ impl Sandbox {
         command.args(arguments).env_clear().current_dir(self.folder()).stdin(Stdio::null());
         command.env("HOME", self.path("home")).env("TZ", "UTC");
         command.env("AMBIENT_HOME", self.root()).env("AMBIENT_CONFIG", self.config());
-        command.env("AMBIENT_MODELS", self.path("models"));
+        command.env("AMBIENT_MODELS", &self.models);
         command
     }
 
@@ -122,6 +136,35 @@ impl Sandbox {
         fs::write(folder.join("edits.jsonl"), records(edits)).unwrap();
         fs::write(folder.join("transcript.md"), "").unwrap();
         folder
+    }
+
+    /// A session of our own that was begun and left, without its sound.
+    pub(crate) fn interrupted_session(&self, id: &str) -> PathBuf {
+        let folder = self.root().join(id);
+        fs::create_dir_all(&folder).unwrap();
+        let mut log = Log::create(&folder, Options::default()).unwrap();
+        let source = TrackSource { track: Track::Room, name: "/nowhere/talk.wav".into(), len_bytes: None };
+        let opened = Opened {
+            id: id.to_owned(),
+            name: None,
+            started_at: format!("{}:{}:00Z", &id[..13], &id[13..15]),
+            origin: Origin::Transcribed,
+            program: "a test".to_owned(),
+            tracks: vec![source],
+        };
+        log.append(&[Event::Opened(opened)]).unwrap();
+        folder
+    }
+
+    /// A second of silence.
+    pub(crate) fn wav(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let mut bytes =
+            b"RIFF\x24\x7d\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\0\x7d\0\0"
+                .to_vec();
+        bytes.resize(bytes.len() + 32_000, 0);
+        fs::write(&path, bytes).unwrap();
+        path
     }
 
     /// Two sessions: an older one with four lines on both tracks, one of them named, and a newer one.

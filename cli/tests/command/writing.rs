@@ -1,0 +1,154 @@
+//! The verbs that make something: what they refuse before anything is made, and what they write.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::sandbox::{Sandbox, line};
+
+#[test]
+fn nothing_is_made_when_something_needed_is_missing() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.folder().join("notes.txt");
+    fs::write(&text, "these are not sounds").unwrap();
+    let silence = sandbox.wav("silence.wav");
+    let (text, silence) = (text.to_str().unwrap(), silence.to_str().unwrap());
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["transcribe", "/nowhere/talk.wav"], 3, "talk.wav"),
+        (&["transcribe", "--room", silence, "--call", "/nowhere/talk.wav"], 3, "talk.wav"),
+        (&["transcribe", text], 1, "notes.txt"),
+        (&["transcribe", "."], 1, "not a file"),
+        (&["transcribe", silence], 3, "ambient models fetch tiny.en"),
+        (&["transcribe", silence, "--model", "base"], 3, "ambient models fetch base"),
+        (&["transcribe", silence, "--model", "../base"], 2, "model name"),
+        (&["transcribe", silence, "--language", "de"], 3, "ambient models fetch tiny"),
+    ];
+    for (arguments, code, named) in cases {
+        let run = sandbox.run(arguments).expect(*code);
+        assert!(run.stderr.contains(named), "{arguments:?}: {}", run.stderr);
+        assert!(!sandbox.root().exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn resume_takes_the_one_that_was_interrupted_and_asks_when_there_are_several() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run(&["resume"]).expect(0);
+    assert!(run.stderr.contains("nothing"), "{}", run.stderr);
+    sandbox.interrupted_session("2026-11-30T1200");
+    let run = sandbox.run(&["resume"]).expect(3);
+    assert!(run.stderr.contains("ambient models fetch"), "it was taken, and lacks a model: {}", run.stderr);
+    sandbox.interrupted_session("2026-11-30T1201");
+    let run = sandbox.run(&["resume"]).expect(4);
+    assert!(
+        run.stderr.contains("2026-11-30T1200") && run.stderr.contains("2026-11-30T1201"),
+        "{}",
+        run.stderr
+    );
+    let list = sandbox.run(&["sessions"]).expect(0);
+    assert_eq!(list.stdout.matches("interrupted").count(), 2, "{}", list.stdout);
+    assert!(list.stderr.contains("ambient resume"), "{}", list.stderr);
+}
+
+#[test]
+fn a_session_someone_works_on_is_busy() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.interrupted_session("2026-11-30T1200");
+    for name in ["transcribing.lock", "recording.lock"] {
+        let file = fs::File::create(folder.join(name)).unwrap();
+        flock(&file, FlockOperation::LockExclusive).unwrap();
+        let run = sandbox.run(&["resume", "latest"]).expect(4);
+        assert!(run.stderr.contains("2026-11-30T1200"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_session_of_the_other_layout_is_not_finished_here() {
+    let sandbox = Sandbox::with_two_sessions();
+    sandbox.run(&["resume", "latest"]).expect(1);
+}
+
+#[test]
+fn an_export_goes_where_it_is_told() {
+    let sandbox = Sandbox::with_two_sessions();
+    let id = "2026-09-05T1412-weekly-sync";
+    for (format, extension, part) in [
+        ("markdown", "md", "# Weekly sync"),
+        ("text", "txt", "Priya: Yes."),
+        ("json", "json", "\"speaker\": \"Priya\""),
+        ("srt", "srt", "00:00:03,400 --> 00:00:04,400"),
+        ("vtt", "vtt", "WEBVTT"),
+    ] {
+        let out = sandbox.run(&["export", id, "--format", format, "--out", "-"]).expect(0).stdout;
+        assert!(out.contains(part), "{format}: {out}");
+        let run = sandbox.run(&["export", id, "--format", format]).expect(0);
+        let path = sandbox.root().join(id).join(format!("transcript.{extension}"));
+        assert_eq!(run.stdout.trim_end(), path.to_str().unwrap());
+        assert_eq!(fs::read_to_string(path).unwrap(), out);
+        let named = sandbox.folder().join("talk");
+        sandbox.run(&["export", id, "--format", format, "--out", "talk"]).expect(0);
+        assert_eq!(fs::read_to_string(named).unwrap(), out, "an older file is replaced");
+    }
+}
+
+#[test]
+fn an_export_replaces_files_and_nothing_else() {
+    let sandbox = Sandbox::with_two_sessions();
+    let precious = sandbox.folder().join("precious");
+    fs::write(&precious, "mine").unwrap();
+    symlink(&precious, sandbox.folder().join("link")).unwrap();
+    fs::create_dir(sandbox.folder().join("folder")).unwrap();
+    for out in ["link", "folder", "/dev/null", "/", "nowhere/at/all"] {
+        let run = sandbox.run(&["export", "latest", "--out", out]);
+        assert!(run.code == 1 || run.code == 2, "{out}: {run:?}");
+        assert_eq!(run.stdout, "");
+    }
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine");
+    assert!(fs::metadata("/dev/null").is_ok_and(|found| !found.is_file()));
+}
+
+#[test]
+fn a_transcript_that_says_complete_is_not_put_into_a_session_that_is_not() {
+    let sandbox = Sandbox::new();
+    let id = "2026-09-05T1412";
+    let folder = sandbox.session(id, "2026-09-05T14:12:03Z", &[line("room", 0, "Hello.")], &[]);
+    fs::remove_file(folder.join("transcript.md")).unwrap();
+    let run = sandbox.run(&["export", id]).expect(1);
+    assert!(run.stderr.contains("--out"), "{}", run.stderr);
+    assert!(!folder.join("transcript.md").exists());
+    sandbox.run(&["export", id, "--out", "-"]).expect(0);
+    sandbox.run(&["export", id, "--format", "srt"]).expect(0);
+}
+
+#[test]
+fn a_model_is_deleted_when_that_is_meant() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.folder().join("models/ggml-mine.bin");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    fs::write(&file, "weights").unwrap();
+    assert_eq!(sandbox.run(&["models", "path", "mine"]).expect(0).stdout, format!("{}\n", file.display()));
+    let run = sandbox.run(&["models", "remove", "mine"]).expect(2);
+    assert!(run.stderr.contains("--yes") && file.exists(), "{}", run.stderr);
+    sandbox.run(&["models", "remove", "mine", "--yes"]).expect(0);
+    assert!(!file.exists());
+    sandbox.run(&["models", "remove", "mine", "--yes"]).expect(3);
+    sandbox.run(&["models", "path", "mine"]).expect(3);
+    sandbox.run(&["models", "fetch", "enormous"]).expect(3);
+    sandbox.run(&["models", "import", "/nowhere/ggml-mine.bin"]).expect(3);
+}
+
+#[test]
+fn the_list_of_models_says_what_is_known_and_what_is_here() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.folder().join("models")).unwrap();
+    fs::write(sandbox.folder().join("models/ggml-mine.bin"), "weights").unwrap();
+    let rows = sandbox.run(&["models", "--json"]).expect(0).json();
+    assert_eq!(sandbox.run(&["models", "list", "--json"]).expect(0).json(), rows);
+    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(row("tiny.en")["size_bytes"], 77_704_715);
+    assert!(row("tiny.en")["path"].is_null());
+    assert_eq!(row("tiny.en")["licence"], "MIT");
+    assert_eq!(row("mine")["size_bytes"], 7);
+    assert!(row("mine")["path"].as_str().unwrap().ends_with("ggml-mine.bin"));
+}
