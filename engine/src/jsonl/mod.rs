@@ -14,3 +14,4 @@ mod tail;
 
 pub use damage::{Damage, SkipReason, SkippedLine};
 pub use reader::JsonlReader;
+pub(crate) use reader::RAW_FILE;

@@ -11,7 +11,7 @@ use crate::session::{Directory, DirectoryError};
 use crate::view::TranscriptLine;
 
 /// The lines as they were heard.
-const RAW_FILE: &str = "raw.jsonl";
+pub(crate) const RAW_FILE: &str = "raw.jsonl";
 /// The edits.
 const EDITS_FILE: &str = "edits.jsonl";
 

@@ -33,8 +33,9 @@ pub(crate) fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
         _ => None,
     };
     let state = signs.as_ref().map_or(SessionState::Pending, |signs| signs.state());
-    let person_state =
-        if error.is_some() && state == SessionState::Pending { PersonState::Broken } else { state.into() };
+    // Someone at work comes first, also for the person who reads this; a transcript mends nothing.
+    let at_work = matches!(state, SessionState::Live | SessionState::Transcribing);
+    let person_state = if error.is_some() && !at_work { PersonState::Broken } else { state.into() };
     let metadata = metadata.ok().flatten().filter(|_| error.is_none()).unwrap_or_default();
     let has_transcript = signs.is_ok_and(|signs| signs.has_transcript);
     let summary = SessionSummary {

@@ -50,7 +50,8 @@ pub(crate) fn session_directories(root: &Directory, clock: &dyn Clock) -> Result
     Ok(found)
 }
 
-fn is_session(directory: &Directory, clock: &dyn Clock) -> bool {
+/// Whether a listing shows `directory`.
+pub(crate) fn is_session(directory: &Directory, clock: &dyn Clock) -> bool {
     holds_log(directory).unwrap_or(false)
         || directory.holds(METADATA_FILE).unwrap_or(false)
         || is_growing(directory, clock).unwrap_or(false)

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{PersonState, SessionId};
+use super::listing::is_session;
+use super::{Directory, PersonState, SessionId};
 use crate::Clock;
+use crate::jsonl::RAW_FILE;
 use crate::view::{ViewError, rows};
 
 /// How many ids an ambiguous beginning is answered with.
@@ -30,7 +32,7 @@ impl SessionPlace {
             return Ok(here(word));
         }
         if word.contains('/') || matches!(word, "." | "..") {
-            return Self::at_path(Path::new(word));
+            return Self::at_path(Path::new(word), clock);
         }
         if word.is_empty() {
             return Err(ViewError::NotAnId(String::new()));
@@ -53,7 +55,7 @@ impl SessionPlace {
     }
 
     /// The session whose directory is at `path`.
-    fn at_path(path: &Path) -> Result<Self, ViewError> {
+    fn at_path(path: &Path, clock: &dyn Clock) -> Result<Self, ViewError> {
         let word = || path.display().to_string();
         // A slash at the end would follow a link; without it the last segment is looked at itself.
         let path: PathBuf = path.components().collect();
@@ -63,6 +65,11 @@ impl SessionPlace {
             _ => return Err(no_session(&word())),
         }
         let path = path.canonicalize().map_err(|_| no_session(&word()))?;
+        let directory = Directory::open(&path)?;
+        // Lines without a description are what is left of a capture that was killed.
+        if !is_session(&directory, clock) && !directory.holds_file(RAW_FILE)? {
+            return Err(no_session(&word()));
+        }
         match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
             (Some(root), Some(id)) => Ok(Self { root: root.to_owned(), id: id.to_owned() }),
             _ => Err(no_session(&word())),
