@@ -169,9 +169,8 @@ impl Reader {
                     WayIn { directory: &self.directory, mapping: self.mapping, distrusted: self.distrusted };
                 let mut segments = Segments::open(&self.directory, false)?;
                 // A walk may be ahead of what is published, and what a reader has seen it keeps seeing.
-                if let Some(found) = way.by_head(&mut segments)?
-                    && found.1.end >= self.seen.end
-                {
+                let found = way.by_head(&mut segments)?.filter(|(_, seen)| seen.end >= self.seen.end);
+                if let Some(found) = found {
                     self.enter(segments, found);
                 }
                 Ok(())

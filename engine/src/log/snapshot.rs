@@ -182,9 +182,8 @@ impl<'reader> Snapshot<'reader> {
     pub fn events(&mut self) -> Result<Vec<Recorded>, ReadError> {
         let mut events = Vec::new();
         self.walk(Mark::START, |frame| {
-            if let Ok(kind) = Kind::try_from(frame.header.kind)
-                && kind != Kind::Closed
-            {
+            let kind = Kind::try_from(frame.header.kind).ok().filter(|kind| *kind != Kind::Closed);
+            if let Some(kind) = kind {
                 let header = &frame.header;
                 let event = decode(kind, header.schema, header.line, frame.payload)?;
                 let Frame { position, .. } = *frame;

@@ -51,9 +51,8 @@ pub(crate) fn judge(
         why,
         survivors: survivors.whole_events,
     };
-    if let Some((position, why)) = proved
-        && survey.accepted.position < position
-    {
+    let contradicted = proved.filter(|(position, _)| survey.accepted.position < *position);
+    if let Some((position, why)) = contradicted {
         return Err(corrupt(format!("{why} up to position {position}")));
     }
     if let Some(stop) = survey.stop {

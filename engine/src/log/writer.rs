@@ -251,10 +251,9 @@ impl Writer {
         let published = store_changes(&self.attached.index, &batch.changes)
             .and_then(|()| self.attached.head.publish(after.position, after.lines));
         published.map_err(|error| self.outcome_unknown(error))?;
-        if let Durability::Interval(interval) = self.options.durability
-            && self.last_sync.elapsed() >= interval
-        {
-            self.sync_all()?;
+        match self.options.durability {
+            Durability::Interval(interval) if self.last_sync.elapsed() >= interval => self.sync_all()?,
+            _ => {}
         }
         let uuid = self.attached.segments.uuid();
         let (position, crc) =
