@@ -27,6 +27,9 @@ pub(crate) fn run(resume: &Resume) -> anyhow::Result<Exit> {
         return Err(Refusal::new(Exit::Busy, format!("{} is being recorded", place.id)).into());
     }
     let _lock = WorkLock::hold(&session, Work::Transcribing)?;
+    // The log before its history: opening it takes in a whole batch that a killed writer had written and not
+    // published. Read the other way round, that batch's turns would be worked on again and stand there twice.
+    let log = open_log(&session)?;
     let history = history(&session)?;
     if history.is_finished {
         output::line(&session.directory().path().display().to_string())?;
@@ -36,7 +39,6 @@ pub(crate) fn run(resume: &Resume) -> anyhow::Result<Exit> {
     let begun_with = history.generation.as_ref().map(|generation| generation.model.name.clone());
     let stop = interrupt::flag()?;
     let mut listener = Listener::load(&resume.recognition, begun_with.as_deref(), stop)?;
-    let log = Log::open_in(log_directory(&session)?, Options::default())?;
     listener.work(&session, log, |pipeline, sink| pipeline.resume(history, sink))
 }
 
@@ -63,12 +65,16 @@ fn log_directory(session: &SessionDirectory) -> anyhow::Result<LogDirectory> {
     Ok(LogDirectory::open_at(session.directory(), session.directory().path())?)
 }
 
-/// What the log says about the making of the session.
-fn history(session: &SessionDirectory) -> anyhow::Result<History> {
+fn open_log(session: &SessionDirectory) -> anyhow::Result<Log> {
     if !session.directory().holds_directory(LogDirectory::NAME)? {
         let text = format!("{} was not made by this program, which cannot finish it", session.id());
         return Err(Refusal::new(Exit::Failed, text).into());
     }
+    Ok(Log::open_in(log_directory(session)?, Options::default())?)
+}
+
+/// What the log says about the making of the session.
+fn history(session: &SessionDirectory) -> anyhow::Result<History> {
     let mut reader = Reader::open_in(log_directory(session)?, Mapping::On)?;
     let recorded = reader.snapshot()?.events()?;
     Ok(History::from_events(recorded.iter().map(|recorded| &recorded.event)))
