@@ -1,0 +1,56 @@
+//! Everything a run found, as JSON for programs; `table` shows the same to people.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::machine::Machine;
+use crate::measure::{Measured, Plan};
+use crate::ratio::Ratio;
+
+/// The result of one run.
+pub(crate) struct Report {
+    pub(crate) machine: Machine,
+    pub(crate) plan: Plan,
+    pub(crate) measured: Vec<Measured>,
+    pub(crate) ratios: Vec<Ratio>,
+}
+
+impl Report {
+    /// The whole report; times in nanoseconds an operation.
+    pub(crate) fn to_json(&self) -> Value {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        json!({
+            "measured_at_unix_s": now,
+            "machine": self.machine,
+            "plan": self.plan,
+            "cases": self.measured.iter().map(case).collect::<Vec<_>>(),
+            "ratios": self.ratios.iter().map(ratio).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn case(measured: &Measured) -> Value {
+    let key = measured.key;
+    json!({
+        "operation": key.operation.to_string(),
+        "lines": key.lines,
+        "subject": key.subject.name_at(key.operation),
+        "samples": measured.sample_count(),
+        "median_ns": measured.median_ns(),
+        "p99_ns": measured.p99_ns(),
+        "mean_ns": measured.mean_ns(),
+        "round_medians_ns": measured.round_medians_ns(),
+    })
+}
+
+fn ratio(ratio: &Ratio) -> Value {
+    json!({
+        "name": ratio.name,
+        "value": ratio.value,
+        "lowest": ratio.lowest,
+        "highest": ratio.highest,
+        "goal": ratio.goal.map(|goal| goal.to_string()),
+        "reached": ratio.is_reached(),
+    })
+}
