@@ -100,8 +100,11 @@ impl Shelf {
         let mut cases = vec![
             self.peer_case(&self.ambient, reading, Subject::Ambient),
             self.peer_case(&self.sqlite, reading, Subject::Sqlite),
-            self.peer_case(&self.jsonl, reading, Subject::Jsonl),
         ];
+        if reading != Reading::Last100AfterNews {
+            // Nothing is kept from one reading to the next, so that news changes nothing.
+            cases.push(self.peer_case(&self.jsonl, reading, Subject::Jsonl));
+        }
         let sample: Sample<'_> = match reading {
             Reading::NoNews => Box::new(|repeats| timed(repeats, || Ok(atomic_load()))),
             Reading::OneNewLine => self.read_tail(1)?,
