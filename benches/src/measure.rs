@@ -16,6 +16,8 @@ use crate::peer::Sync;
 /// A sample of a repeatable operation takes at least this long.
 const SAMPLE_MIN: Duration = Duration::from_micros(20);
 const REPEATS_MAX: u32 = 1 << 20;
+/// Samples from which is told how long a sample takes.
+const CALIBRATION_SAMPLES: u32 = 3;
 /// A case whose single sample takes longer than this part of its budget is not warmed up again.
 const WARM_UP_PART: u32 = 4;
 
@@ -170,11 +172,18 @@ impl<'store> Case<'store> {
         Self { key, sample, repeats: 1, is_repeatable: false, samples_max, rounds: Vec::new() }
     }
 
-    /// The first warm-up, which also finds how many operations make a sample. Gives the last sample.
-    fn calibrate(&mut self) -> Result<Duration> {
+    /// The first warm-up, which also finds how many operations make a sample. Gives how long one takes.
+    fn calibrate(&mut self, budget: Duration) -> Result<Duration> {
         loop {
-            let took = (self.sample)(self.repeats)?;
-            if took >= SAMPLE_MIN || !self.is_repeatable || self.repeats >= REPEATS_MAX {
+            let mut took = (self.sample)(self.repeats)?;
+            if !self.is_repeatable || took > budget {
+                return Ok(took);
+            }
+            // The shortest of a few: one sample alone may be long because of something else.
+            for _ in 1..CALIBRATION_SAMPLES {
+                took = took.min((self.sample)(self.repeats)?);
+            }
+            if took >= SAMPLE_MIN || self.repeats >= REPEATS_MAX {
                 return Ok(took);
             }
             self.repeats *= 2;
@@ -190,7 +199,7 @@ impl<'store> Case<'store> {
         let last_ns = self.rounds.last().and_then(|round| round.last()).copied();
         match last_ns {
             None => {
-                let took = self.calibrate()?;
+                let took = self.calibrate(budget)?;
                 if took > budget {
                     // So long a sample leaves nothing to warm up: it counts.
                     self.rounds.push(vec![self.operation_ns(took)]);
@@ -316,6 +325,20 @@ mod tests {
         assert_eq!(taken.map(f64::to_bits), [50.0, 99.0, 100.0].map(f64::to_bits));
         assert_eq!(quantile(&[3.0], 0.99).to_bits(), 3.0f64.to_bits(), "few samples: the longest");
         assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn one_slow_sample_does_not_decide_how_many_operations_make_one() {
+        let key = Key { operation: Operation::Read(Reading::NoNews), lines: None, subject: Subject::Ambient };
+        let mut calls = 0;
+        let sample = move |repeats| {
+            calls += 1;
+            // The first one meets a pause of the machine; an operation takes a microsecond.
+            Ok(Duration::from_micros(if calls == 1 { 900 } else { u64::from(repeats) }))
+        };
+        let mut case = Case::repeatable(key, Box::new(sample));
+        case.calibrate(Duration::from_millis(1)).unwrap();
+        assert_eq!(case.repeats, 32, "the first power of two that takes 20 µs");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(crate) fn sqlite_version() -> &'static str {
 /// Two connections to one database.
 pub(crate) struct Sqlite {
     writer: Writer,
-    reader: Reading,
+    reader: Reader,
     /// What `data_version` said last.
     seen_version: i64,
     /// Lines that [`Peer::poll`] has handed out.
@@ -68,7 +68,7 @@ struct Writer {
     events: u64,
 }
 
-struct Reading {
+struct Reader {
     begin: Statement<'static>,
     commit: Statement<'static>,
     data_version: Statement<'static>,
@@ -147,7 +147,7 @@ impl Writer {
     }
 }
 
-impl Reading {
+impl Reader {
     fn new(connection: &'static Connection) -> Result<Self> {
         Ok(Self {
             begin: connection.prepare("BEGIN")?,
@@ -263,7 +263,7 @@ impl Peer for Sqlite {
         let path = directory.join("conversation.sqlite");
         let writing = connect(&path, sync)?;
         writing.execute_batch(TABLES)?;
-        let mut reader = Reading::new(connect(&path, sync)?)?;
+        let mut reader = Reader::new(connect(&path, sync)?)?;
         let seen_version = reader.data_version()?;
         Ok(Self { writer: Writer::new(writing)?, reader, seen_version, polled: 0 })
     }
