@@ -83,6 +83,14 @@ pub enum Refusal {
     StockPhrase,
 }
 
+impl Refusal {
+    /// Whether the recogniser went astray, rather than there being nothing to hear: a thorough second
+    /// hearing may bring out what was said.
+    pub fn is_worth_another_hearing(self) -> bool {
+        matches!(self, Self::NoWords | Self::Repetition | Self::TooFast)
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -5,10 +5,11 @@ mod scripted_session;
 mod sound;
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::sync::atomic::AtomicBool;
 
 use ambient_capture::audio::AudioFileError;
-use ambient_capture::pipeline::{AudioSource, Pipeline, PipelineError};
+use ambient_capture::pipeline::{AudioSource, Pipeline, PipelineError, Sink};
 use ambient_capture::progress::Phase;
 use ambient_capture::recognizer::{RecognizeError, RecognizeOptions, ScriptedRecognizer};
 use ambient_capture::voice_activity::EarshotActivity;
@@ -110,7 +111,7 @@ fn a_speech_of_minutes_is_heard_whole_in_turns_of_under_half_a_minute() {
 fn what_the_guard_refuses_is_in_the_log_with_its_reason() {
     let mut place = Workplace::new();
     let room = place.source(Track::Room, 16_000, 1, &sound_of(&CONVERSATION_ROOM, 16_000, 18_000));
-    let answers = RefCell::new(vec!["Real words.", "[BLANK_AUDIO]", ""]);
+    let answers = RefCell::new(vec!["Real words.", "[BLANK_AUDIO]", "", ""]);
     let mut recognizer = ScriptedRecognizer::saying(|_| answers.borrow_mut().pop().unwrap().to_owned());
     let summary = place.run(&mut recognizer, &mut LoudIsSpeech, Start::New(&[room])).unwrap();
     let dropped: Vec<_> = place.dropped().iter().map(|one| (one.text.clone(), one.reason.clone())).collect();
@@ -123,6 +124,20 @@ fn what_the_guard_refuses_is_in_the_log_with_its_reason() {
     );
     assert_eq!(place.lines().len(), 1);
     assert_eq!((summary.lines[0].lines, summary.lines[0].dropped), (1, 2));
+}
+
+#[test]
+fn a_recogniser_that_went_astray_is_asked_once_more() {
+    let loop_of_words = "and then ".repeat(40);
+    for (second, lines) in [("What was said.", 1), (loop_of_words.as_str(), 0)] {
+        let mut place = Workplace::new();
+        let room = place.source(Track::Room, 16_000, 1, &sound_of(&CONVERSATION_ROOM[..1], 16_000, 5_000));
+        let answers = RefCell::new(vec![second, loop_of_words.as_str()]);
+        let mut recognizer = ScriptedRecognizer::saying(|_| answers.borrow_mut().pop().unwrap().to_owned());
+        place.run(&mut recognizer, &mut LoudIsSpeech, Start::New(&[room])).unwrap();
+        assert_eq!((place.lines().len(), place.dropped().len()), (lines, 1 - lines));
+        assert!(answers.borrow().is_empty());
+    }
 }
 
 #[test]
@@ -200,6 +215,14 @@ fn a_recogniser_that_fails_ends_the_run_with_its_words() {
     assert_eq!(place.lines().len(), 3);
 }
 
+struct Forget;
+
+impl Sink for Forget {
+    fn append(&mut self, _: &[Event]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
 #[test]
 fn progress_only_grows_and_reaches_the_end() {
     let place = Workplace::new();
@@ -222,12 +245,6 @@ fn progress_only_grows_and_reaches_the_end() {
             last_words = report.last_line.map(|(_, words)| words.to_owned()).unwrap_or_default();
         },
     };
-    struct Forget;
-    impl ambient_capture::pipeline::Sink for Forget {
-        fn append(&mut self, _: &[Event]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-            Ok(())
-        }
-    }
     pipeline.transcribe(opened(), &[room, call], &mut Forget).unwrap();
     for phase in [Phase::Decoding, Phase::Transcribing] {
         let of_phase: Vec<_> = reports.iter().filter(|(of, _)| *of == phase).map(|(_, done)| done).collect();

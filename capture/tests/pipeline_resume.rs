@@ -4,12 +4,17 @@
 mod scripted_session;
 mod sound;
 
-use ambient_capture::pipeline::{AudioSource, PipelineError, native_path};
-use ambient_capture::recognizer::ScriptedRecognizer;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ambient_capture::pipeline::{AudioSource, History, Pipeline, PipelineError, Sink, native_path};
+use ambient_capture::recognizer::{RecognizeOptions, ScriptedRecognizer};
 use ambient_capture::voice_activity::EarshotActivity;
-use ambient_engine::{Event, Track};
+use ambient_engine::{Event, FixedClock, Log, Mapping, Options, Reader, Track};
 use proptest::prelude::*;
-use scripted_session::{LoudIsSpeech, Speech, Start, Workplace, len_bytes, sound_of, tone_recognizer};
+use scripted_session::{
+    LoudIsSpeech, Speech, Start, Workplace, len_bytes, opened, sound_of, tone_recognizer,
+};
 use sound::noise;
 
 /// Some speech on a track: pauses and lengths in milliseconds, and words.
@@ -258,4 +263,63 @@ fn a_finished_session_stays_as_it_is() {
 #[test]
 fn an_empty_log_cannot_be_taken_up() {
     assert!(matches!(Workplace::new().resume(), Err(PipelineError::NotOpened)));
+}
+
+/// A log on disk that asks for an end after each batch that holds a line.
+struct OneLineAtATime<'a> {
+    log: Log,
+    interrupted: &'a AtomicBool,
+}
+
+impl Sink for OneLineAtATime<'_> {
+    fn append(&mut self, events: &[Event]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Sink::append(&mut self.log, events)?;
+        let has_line = events.iter().any(|event| matches!(event, Event::Line(_)));
+        self.interrupted.store(has_line, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_log_on_disk_is_journal_enough() {
+    let mut undisturbed = Workplace::new();
+    let given = sources(&undisturbed, &two_words());
+    undisturbed.transcribe(&given).unwrap();
+
+    let place = Workplace::new();
+    let given = sources(&place, &two_words());
+    let session = place.folder.path();
+    drop(Log::create(session, Options::default()).unwrap());
+    let read = || -> Vec<Event> {
+        let mut reader = Reader::open(session, Mapping::On).unwrap();
+        let recorded = reader.snapshot().unwrap().events().unwrap();
+        recorded.into_iter().map(|recorded| recorded.event).collect()
+    };
+    let mut runs = 0;
+    loop {
+        let interrupted = AtomicBool::new(false);
+        let log = Log::open(session, Options::default()).unwrap();
+        let mut sink = OneLineAtATime { log, interrupted: &interrupted };
+        let mut pipeline = Pipeline {
+            audio_folder: &place.audio_folder(),
+            recognizer: &mut tone_recognizer(),
+            voice_activity: &mut LoudIsSpeech,
+            options: RecognizeOptions::default(),
+            clock: &FixedClock::at_us(1_000_000_000_000_000),
+            interrupted: &interrupted,
+            on_progress: &mut |_| {},
+        };
+        let outcome = match runs {
+            0 => pipeline.transcribe(opened(), &given, &mut sink),
+            _ => pipeline.resume(History::from_events(read()), &mut sink),
+        };
+        runs += 1;
+        match outcome {
+            Ok(_) => break,
+            Err(error) => assert!(matches!(error, PipelineError::Interrupted), "{error}"),
+        }
+    }
+    assert_eq!(runs, 3);
+    let made = |events: &[Event]| events[1..].to_vec();
+    assert_eq!(made(&read()), made(&undisturbed.log.events));
 }

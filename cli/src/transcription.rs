@@ -45,7 +45,7 @@ impl Listener {
         let language = wish.language.clone().or_else(|| settings.language());
         let wanted = wish.model.clone().or(begun_with.map(str::to_owned)).or_else(|| settings.model());
         let name = model_choice::recogniser(&directory, wanted.as_deref(), language.as_deref())?;
-        let options = RecognizeOptions { language };
+        let options = RecognizeOptions { language, ..RecognizeOptions::default() };
         let settings = WhisperSettings { interrupted: Arc::clone(&stop), ..WhisperSettings::default() };
         let model = reference(&directory, name, &stop)?;
         let path = directory.find(&model.name)?;

@@ -4,9 +4,9 @@ use ambient_engine::{AudioSpan, CapturedTrack, Dropped, Event, Finished, Generat
 
 use super::journal::Journal;
 use super::{History, Pipeline, PipelineError, native_path};
-use crate::guard::{Evidence, judge};
+use crate::guard::{Evidence, Refusal, judge};
 use crate::progress::{Phase, ProgressReport, SpeedMeter, TrackProgress};
-use crate::recognizer::Recognition;
+use crate::recognizer::{Recognition, RecognizeOptions};
 use crate::track_reader::{Advance, HeardTurn, TrackReader};
 
 /// A track at work.
@@ -18,6 +18,12 @@ struct ListenedTrack {
     is_at_end: bool,
     /// End of the last turn that was dealt with, in milliseconds.
     last_end_ms: u64,
+}
+
+/// What was recognised in a turn: the words to keep, or why not.
+struct Heard {
+    recognition: Recognition,
+    verdict: Result<String, Refusal>,
 }
 
 impl ListenedTrack {
@@ -54,9 +60,9 @@ impl Pipeline<'_> {
                 .iter()
                 .enumerate()
                 .any(|(other, track)| other != index && track.speaks_within(turn.start_ms, turn.end_ms));
-            let recognition = self.recognizer.recognize(&turn.samples, &self.options)?;
+            let heard = self.hear(&turn)?;
             let track = &mut tracks[index];
-            let event = event_of(track, &turn, &recognition, overlap, number);
+            let event = event_of(track, &turn, heard, overlap, number);
             if let Event::Line(line) = &event {
                 last_line = Some((line.track, line.text.clone()));
             }
@@ -120,6 +126,27 @@ impl Pipeline<'_> {
         Ok(())
     }
 
+    /// Recognises a turn, a second time and thoroughly where the first came out as nothing anyone said.
+    fn hear(&mut self, turn: &HeardTurn) -> Result<Heard, PipelineError> {
+        let evidence = Evidence {
+            speech_ms: turn.end_ms - turn.start_ms,
+            speech_probability: turn.turn.speech_probability,
+        };
+        let recognition = self.recognizer.recognize(&turn.samples, &self.options)?;
+        let verdict = judge(&recognition, evidence);
+        if !verdict.as_ref().is_err_and(|refusal| refusal.is_worth_another_hearing()) {
+            return Ok(Heard { recognition, verdict });
+        }
+        self.check_interrupted()?;
+        let thorough = RecognizeOptions { thorough: true, ..self.options.clone() };
+        let again = self.recognizer.recognize(&turn.samples, &thorough)?;
+        let second_verdict = judge(&again, evidence);
+        if second_verdict.is_err() {
+            return Ok(Heard { recognition, verdict });
+        }
+        Ok(Heard { recognition: again, verdict: second_verdict })
+    }
+
     fn finish(
         &self,
         journal: &mut Journal<'_>,
@@ -173,29 +200,22 @@ fn take_earliest(tracks: &mut [ListenedTrack]) -> Option<(usize, HeardTurn)> {
 }
 
 /// The line a turn becomes, or the refusal.
-fn event_of(
-    track: &ListenedTrack,
-    turn: &HeardTurn,
-    recognition: &Recognition,
-    overlap: bool,
-    generation: u32,
-) -> Event {
+fn event_of(track: &ListenedTrack, turn: &HeardTurn, heard: Heard, overlap: bool, generation: u32) -> Event {
     let (start_ms, end_ms) = (turn.start_ms, turn.end_ms);
     let span = AudioSpan {
         start_sample: turn.start_sample,
         end_sample: turn.end_sample,
         rate_hz: track.reader.rate_hz(),
     };
-    let evidence =
-        Evidence { speech_ms: end_ms - start_ms, speech_probability: turn.turn.speech_probability };
-    match judge(recognition, evidence) {
+    let Heard { recognition, verdict } = heard;
+    match verdict {
         Ok(text) => Event::Line(Line {
             track: track.track,
             start_ms,
             end_ms,
             text,
             confidence: recognition.confidence(),
-            language: recognition.language.clone(),
+            language: recognition.language,
             generation,
             audio: Some(span),
             overlap,

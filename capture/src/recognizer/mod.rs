@@ -18,6 +18,8 @@ pub use whisper::{WhisperRecognizer, WhisperSettings};
 pub struct RecognizeOptions {
     /// Language as an ISO 639-1 code; none lets the recogniser find out.
     pub language: Option<String>,
+    /// Whether to take all the time it needs: for a turn that came out wrong when it was heard quickly.
+    pub thorough: bool,
 }
 
 /// A piece of what was recognised.

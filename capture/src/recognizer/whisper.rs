@@ -2,8 +2,11 @@
 //!
 //! The model is loaded once and serves every track. Each turn is heard on its own, without the words
 //! before it, so that one invented sentence does not bring forth the next. The encoder is told how long
-//! the turn is instead of listening to 30 s each time, which makes it more than twice as fast.
+//! the turn is instead of listening to 30 s each time, which makes it more than twice as fast. Now and
+//! then that leads it astray; a thorough hearing gives it the whole window it was trained on.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +20,7 @@ use whisper_rs::{
 use super::abort::full_unless;
 use super::threads::worker_threads;
 use super::{Recognition, RecognizeError, RecognizeOptions, RecognizedSegment, Recognizer, quiet_whisper};
+use crate::models::ggml::{self, Hyperparameters};
 
 /// Fewer samples than these (1.1 s) are filled up with silence: whisper hears nothing in less than a second.
 const SAMPLES_MIN: usize = 17_600;
@@ -45,7 +49,7 @@ pub struct WhisperSettings {
 pub struct WhisperRecognizer {
     context: WhisperContext,
     state: WhisperState,
-    parameters: Option<(RecognizeOptions, FullParams<'static, 'static>)>,
+    parameters: Option<(Option<String>, FullParams<'static, 'static>)>,
     settings: WhisperSettings,
     name: String,
     model: ModelReference,
@@ -63,7 +67,7 @@ impl WhisperRecognizer {
         settings: WhisperSettings,
     ) -> Result<Self, RecognizeError> {
         let error = |reason: String| RecognizeError::Model { path: path.to_owned(), reason };
-        std::fs::File::open(path).map_err(|source| error(source.to_string()))?;
+        check_header(path).map_err(error)?;
         quiet_whisper();
         let mut parameters = WhisperContextParameters::default();
         parameters.use_gpu(false);
@@ -78,8 +82,8 @@ impl WhisperRecognizer {
         &mut self,
         options: &RecognizeOptions,
     ) -> Result<FullParams<'static, 'static>, RecognizeError> {
-        if let Some((known, parameters)) = &self.parameters
-            && known == options
+        if let Some((language, parameters)) = &self.parameters
+            && *language == options.language
         {
             return Ok(parameters.clone());
         }
@@ -96,7 +100,7 @@ impl WhisperRecognizer {
         parameters.set_print_realtime(false);
         parameters.set_print_special(false);
         parameters.set_print_timestamps(false);
-        self.parameters = Some((options.clone(), parameters.clone()));
+        self.parameters = Some((options.language.clone(), parameters.clone()));
         Ok(parameters)
     }
 
@@ -145,6 +149,23 @@ impl WhisperRecognizer {
     }
 }
 
+/// Says what keeps the file from being a whisper model, as far as its first bytes tell. whisper.cpp itself
+/// takes a file that ends within its header for a model without content.
+fn check_header(path: &Path) -> Result<(), String> {
+    let mut file = File::open(path).map_err(|source| source.to_string())?;
+    let mut header = [0; 4 * 12];
+    file.read_exact(&mut header).map_err(|_| "it is too short to be a model; fetch it again".to_owned())?;
+    let mut numbers = [0; 12];
+    for (number, bytes) in numbers.iter_mut().zip(header.as_chunks().0) {
+        *number = u32::from_le_bytes(*bytes);
+    }
+    let [magic, shape @ ..] = numbers;
+    if magic != ggml::MAGIC {
+        return Err("it is not in ggml form".to_owned());
+    }
+    Hyperparameters::from_header(&shape).map(|_| ())
+}
+
 fn centiseconds(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0).saturating_mul(10)
 }
@@ -171,8 +192,9 @@ impl Recognizer for WhisperRecognizer {
         self.samples.clear();
         self.samples.extend_from_slice(samples);
         self.samples.resize(samples.len().max(SAMPLES_MIN), 0.0);
-        let positions = self.samples.len().div_ceil(SAMPLES_PER_POSITION) + POSITIONS_SPARE;
-        let positions = positions.clamp(POSITIONS_MIN, POSITIONS_MAX);
+        let fitted = self.samples.len().div_ceil(SAMPLES_PER_POSITION) + POSITIONS_SPARE;
+        let positions =
+            if options.thorough { POSITIONS_MAX } else { fitted.clamp(POSITIONS_MIN, POSITIONS_MAX) };
         parameters.set_audio_ctx(i32::try_from(positions).unwrap_or(0));
         let interrupted = self.settings.interrupted.as_ref();
         let outcome = full_unless(interrupted, &mut self.state, parameters, &self.samples);

@@ -3,12 +3,18 @@
 //! whisper.cpp forgets the network's state at every call, so each chunk is heard together with its
 //! context, whose probabilities are thrown away.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use whisper_rs::{WhisperVadContext, WhisperVadContextParams};
 
 use super::{CONTEXT_FRAMES, FRAME_SAMPLES, VoiceActivity, VoiceActivityError, sound_probability};
+use crate::models::ggml;
 use crate::recognizer::quiet_whisper;
+
+/// The network has some 220,000 weights of four bytes; a shorter file is cut off.
+const LEN_MIN_BYTES: u64 = 800_000;
 
 /// The Silero detector.
 pub struct SileroActivity {
@@ -25,7 +31,7 @@ impl SileroActivity {
     pub fn load(path: &Path) -> Result<Self, VoiceActivityError> {
         let error =
             |reason: &str| VoiceActivityError::Model { path: path.to_owned(), reason: reason.to_owned() };
-        std::fs::File::open(path).map_err(|source| error(&source.to_string()))?;
+        check_start(path).map_err(|reason| error(&reason))?;
         let text = path.to_str().filter(|text| !text.contains('\0')).ok_or_else(|| {
             error("whisper.cpp only opens paths that are valid Unicode; move the models elsewhere")
         })?;
@@ -65,4 +71,21 @@ impl VoiceActivity for SileroActivity {
         })?;
         Ok(heard.iter().map(|probability| sound_probability(*probability)).collect())
     }
+}
+
+/// Says what keeps the file from being a model, as far as its first bytes and its length tell. whisper.cpp
+/// itself takes a file that ends within its header for a model without content.
+fn check_start(path: &Path) -> Result<(), String> {
+    let read = |source: std::io::Error| source.to_string();
+    let mut file = File::open(path).map_err(read)?;
+    let mut magic = [0; 4];
+    file.read_exact(&mut magic).map_err(|_| "it is too short to be a model".to_owned())?;
+    if u32::from_le_bytes(magic) != ggml::MAGIC {
+        return Err("it is not in ggml form".to_owned());
+    }
+    let len_bytes = file.metadata().map_err(read)?.len();
+    if len_bytes < LEN_MIN_BYTES {
+        return Err(format!("it has {len_bytes} bytes, too few for a Silero model; fetch it again"));
+    }
+    Ok(())
 }

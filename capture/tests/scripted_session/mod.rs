@@ -58,17 +58,16 @@ impl VoiceActivity for LoudIsSpeech {
 /// Hears which word a tone is: `word 3`.
 pub fn tone_recognizer() -> ScriptedRecognizer<'static> {
     ScriptedRecognizer::saying(|samples| {
-        let rises: Vec<usize> =
-            (1..samples.len()).filter(|at| samples[at - 1] < 0.0 && samples[*at] >= 0.0).collect();
-        let loud: Vec<usize> = rises.into_iter().filter(|at| is_loud_around(samples, *at)).collect();
-        let span = loud.last().unwrap_or(&0) - loud.first().unwrap_or(&0);
-        let hz = loud.len().saturating_sub(1) as f64 * 16_000.0 / span.max(1) as f64;
+        let loud = |at: &usize| samples[*at].abs() > 0.3;
+        let first = (0..samples.len()).find(loud).unwrap_or(0);
+        let last = (0..samples.len()).rfind(loud).unwrap_or(0);
+        let quarter = (last - first) / 4;
+        let middle = first + quarter..last - quarter;
+        let rises: Vec<usize> = middle.filter(|at| samples[at - 1] < 0.0 && samples[*at] >= 0.0).collect();
+        let span = rises.last().unwrap_or(&0) - rises.first().unwrap_or(&0);
+        let hz = rises.len().saturating_sub(1) as f64 * 16_000.0 / span.max(1) as f64;
         format!("word {:.0}", (hz - 200.0) / 100.0)
     })
-}
-
-fn is_loud_around(samples: &[f32], at: usize) -> bool {
-    samples[at.saturating_sub(40)..(at + 40).min(samples.len())].iter().any(|sample| sample.abs() > 0.3)
 }
 
 /// The log of a session, as far as a test looks at it.
@@ -180,6 +179,7 @@ impl Workplace {
 }
 
 /// How a run begins.
+#[derive(Clone, Copy)]
 pub enum Start<'a> {
     New(&'a [AudioSource]),
     Again,
