@@ -120,6 +120,17 @@ fn sizes_that_lie_are_overridden_by_the_length_of_the_file() {
 }
 
 #[test]
+fn a_file_of_the_large_kind_is_read_by_its_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let mono = tone(440.0, 16_000, 1_000);
+    let mut large = wav(Coding::Signed16, 16_000, 1, &mono);
+    large[0..4].copy_from_slice(b"RF64");
+    large[4..8].fill(0xff);
+    large[DATA_SIZE_AT..DATA_SIZE_AT + 4].fill(0xff);
+    assert_eq!(decode(&put(folder.path(), "large.wav", &large)).unwrap().2.len(), mono.len());
+}
+
+#[test]
 fn metadata_behind_the_samples_is_not_heard() {
     let folder = tempfile::tempdir().unwrap();
     let mono = tone(440.0, 16_000, 100);

@@ -277,3 +277,22 @@ fn parse_format(format: &[u8; 16]) -> Result<u32, &'static str> {
     }
     Ok(rate_hz)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_four_gibibytes_the_sizes_stand_in_the_reserved_chunk() {
+        let samples = 3_000_000_000;
+        let large = header(48_000, samples);
+        assert!(large.starts_with(b"RF64\xff\xff\xff\xffWAVEds64"));
+        assert_eq!(large[20..28], (samples * 2 + 72).to_le_bytes());
+        assert_eq!(large[28..36], (samples * 2).to_le_bytes());
+        assert_eq!(large[36..44], samples.to_le_bytes());
+        assert_eq!(parse_header(&large), Ok((48_000, HEADER_LEN_BYTES)));
+        let small = header(48_000, 1_000);
+        assert!(small.starts_with(b"RIFF") && &small[12..16] == b"JUNK");
+        assert_eq!(parse_header(&small), Ok((48_000, HEADER_LEN_BYTES)));
+    }
+}
