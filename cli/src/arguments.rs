@@ -238,7 +238,7 @@ pub(crate) struct Export {
     #[arg(long, default_value_t = ExportFormat::Markdown, value_parser = format_parser())]
     pub(crate) format: ExportFormat,
 
-    /// File to write, or - for stdout; by default transcript.<extension> in the session
+    /// File to write, or - for stdout; by default transcript.md, .txt, .json, .srt or .vtt in the session
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 //! The predecessor's layout, read where it lies.
 //!
 //! A session of this layout has its lines in `raw.jsonl` and later edits in `edits.jsonl`, one JSON object
-//! a line. Nothing here writes either file. [`JsonlReader`] reads and follows them; [`state`] tells what
+//! a line. Nothing here writes either file. [`JsonlReader`] reads and follows them; `state` tells what
 //! such a session is doing from the files beside them.
 
 mod damage;
