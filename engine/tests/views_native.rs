@@ -286,13 +286,21 @@ fn a_link_in_the_place_of_a_derived_file_is_neither_read_nor_written_through() {
 fn what_is_going_on_is_told_by_locks_and_events() {
     let root = Root::new();
     let begun = root.session("begun", &whole("begun")[..2]);
-    let captured = root.session("captured", &whole("captured")[..1]);
+    root.session("taken-in", &whole("taken-in")[..1]);
+    let mut recorded = whole("captured")[..1].to_vec();
+    for event in recorded.iter_mut().flatten() {
+        if let Event::Opened(opened) = event {
+            opened.origin = Origin::Recorded;
+        }
+    }
+    let captured = root.session("captured", &recorded);
     root.session("cut-off", &[vec![opened("cut-off", "2026-09-05T14:12:03+02:00")]]);
     root.session("done", &whole("done"));
     assert_eq!(root.states("begun"), (SessionState::Pending, PersonState::Interrupted));
+    assert_eq!(root.states("taken-in"), (SessionState::Pending, PersonState::Interrupted));
     assert_eq!(root.states("captured"), (SessionState::Pending, PersonState::Pending));
     assert_eq!(root.states("cut-off"), (SessionState::Pending, PersonState::Interrupted));
-    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 3, sessions: 4 });
+    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 4, sessions: 5 });
 
     let recording = WorkLock::hold(&begun, Work::Recording).unwrap();
     let transcribing = WorkLock::hold(&captured, Work::Transcribing).unwrap();
@@ -300,7 +308,7 @@ fn what_is_going_on_is_told_by_locks_and_events() {
     assert_eq!(root.states("captured"), (SessionState::Transcribing, PersonState::Transcribing));
     assert!(root.summary("begun").live && root.summary("captured").transcribing);
     let live = Some(LiveSession { id: "begun".into() });
-    assert_eq!(root.status(), Status { live, awaiting_transcript: 1, sessions: 4 });
+    assert_eq!(root.status(), Status { live, awaiting_transcript: 2, sessions: 5 });
     drop((recording, transcribing));
     assert_eq!(root.states("begun").1, PersonState::Interrupted);
 }

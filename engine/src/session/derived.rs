@@ -93,11 +93,7 @@ impl SessionMetadata {
         self.name.clone_from(&opened.name);
         self.started_at = Some(opened.started_at.clone());
         self.program = Some(opened.program.clone());
-        self.origin = Some(match opened.origin {
-            Origin::Recorded => "recorded".to_owned(),
-            Origin::Transcribed => "transcribed".to_owned(),
-            Origin::Imported => "imported".to_owned(),
-        });
+        self.origin = Some(origin_word(opened.origin).to_owned());
     }
 
     fn note_captured(&mut self, captured: &Captured) {
@@ -126,9 +122,21 @@ impl SessionMetadata {
     }
 
     /// Whether someone began to record or to transcribe. When nobody is at work and it is not finished,
-    /// they were interrupted.
+    /// they were interrupted. Audio files are taken in and transcribed in one go, so once such a session is
+    /// there, so is the work on its text.
     pub(crate) fn was_begun(&self) -> bool {
-        self.ended_at.is_none() || self.lines.is_some_and(|lines| lines > 0)
+        self.ended_at.is_none()
+            || self.lines.is_some_and(|lines| lines > 0)
+            || self.origin.as_deref() == Some(origin_word(Origin::Transcribed))
+    }
+}
+
+/// How a summary spells where a session comes from.
+fn origin_word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Recorded => "recorded",
+        Origin::Transcribed => "transcribed",
+        Origin::Imported => "imported",
     }
 }
 
