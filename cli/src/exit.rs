@@ -71,6 +71,19 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     error.chain().find_map(of_cause).unwrap_or(Exit::Failed)
 }
 
+/// The error and its causes in one line. A cause that the error before it already quotes is not said twice.
+pub(crate) fn explanation(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.is_empty() {
+            said = cause;
+        } else if !said.ends_with(&cause) {
+            said = format!("{said}: {cause}");
+        }
+    }
+    said
+}
+
 fn of_cause(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
         return Some(refusal.exit);
@@ -134,4 +147,18 @@ fn of_audio(cause: &(dyn Error + 'static)) -> Option<Exit> {
 /// The outcome when a file that was named cannot be used.
 fn of_io(error: &io::Error) -> Option<Exit> {
     (error.kind() == io::ErrorKind::NotFound).then_some(Exit::NotFound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let system = || io::Error::other("no such file");
+        let quoting = anyhow::Error::new(system()).context("talk.wav: no such file");
+        assert_eq!(explanation(&quoting), "talk.wav: no such file");
+        let silent = anyhow::Error::new(system()).context("talk.wav").context("could not begin");
+        assert_eq!(explanation(&silent), "could not begin: talk.wav: no such file");
+    }
 }

@@ -49,7 +49,7 @@ fn run(verb: Verb) -> Exit {
     outcome.unwrap_or_else(|error| {
         let exit = exit::of(&error);
         if exit != Exit::Done {
-            output::error(&format!("{error:#}"));
+            output::error(&exit::explanation(&error));
         }
         exit
     })

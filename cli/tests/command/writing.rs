@@ -27,6 +27,7 @@ fn nothing_is_made_when_something_needed_is_missing() {
     for (arguments, code, named) in cases {
         let run = sandbox.run(arguments).expect(*code);
         assert!(run.stderr.contains(named), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.matches("os error").count() <= 1, "said twice: {}", run.stderr);
         assert!(!sandbox.root().exists(), "{arguments:?}");
     }
 }
