@@ -122,6 +122,14 @@ impl<'reader> Snapshot<'reader> {
         })
     }
 
+    /// One line as it was heard.
+    ///
+    /// # Errors
+    /// As [`Snapshot::verbatim`]; there is no such line.
+    pub fn heard_line(&mut self, line: u64) -> Result<HeardLine, ReadError> {
+        Ok(HeardLine { index: line, line: self.heard(line, line)? })
+    }
+
     /// One line as it reads now.
     ///
     /// # Errors

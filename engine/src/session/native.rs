@@ -10,7 +10,7 @@ use super::{
     Directory, DirectoryError, PersonState, SessionDirectory, SessionMetadata, SessionRow, Work, WorkLock,
 };
 use crate::view::{NumberedLine, SessionReading, SessionState, Transcript, TranscriptLine, ViewError};
-use crate::{LogDirectory, Mapping, Reader};
+use crate::{LogDirectory, Mapping, ReadError, Reader};
 
 /// Either of these shows that `log/` is a log, and not somebody's folder of that name.
 const LOG_SIGNS: [&str; 2] = ["0000000000.seg", "head"];
@@ -92,15 +92,55 @@ pub(crate) fn transcript(
     })
 }
 
-/// The whole session by the clock.
+/// The whole session by the clock. Damage costs the line it is in, not the session.
 pub(crate) fn reading(session: &SessionDirectory, verbatim: bool) -> Result<SessionReading, ViewError> {
-    let state = row(session)?.state;
     let mut reader = session.read_log(Mapping::On)?;
-    let metadata = describe(session, &mut reader)?;
-    let lines = lines(&mut reader, 0, verbatim)?;
-    let warnings = reader.damage().into_iter().collect();
+    let mut warnings = Vec::new();
+    let state = row(session).map_or(PersonState::Broken, |row| row.state);
+    let metadata = match describe(session, &mut reader) {
+        Ok(metadata) => Some(metadata),
+        Err(error) => {
+            warnings.push(error.to_string());
+            None
+        }
+    };
+    let lines = match lines(&mut reader, 0, verbatim) {
+        Err(ViewError::Log(error)) if is_damage(&error) => {
+            undamaged_lines(&mut reader, verbatim, &mut warnings)?
+        }
+        other => other?,
+    };
+    warnings.extend(reader.damage());
     let id = session.id().to_string();
-    Ok(SessionReading::by_the_clock(id, state, Some(metadata), lines, warnings))
+    Ok(SessionReading::by_the_clock(id, state, metadata, lines, warnings))
+}
+
+fn is_damage(error: &ReadError) -> bool {
+    matches!(error, ReadError::Damaged { .. } | ReadError::Payload { .. })
+}
+
+/// The lines that can be read, one by one; each of the others becomes a warning.
+fn undamaged_lines(
+    reader: &mut Reader,
+    verbatim: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<NumberedLine>, ViewError> {
+    let mut snapshot = reader.snapshot()?;
+    let mut lines = Vec::new();
+    for index in 0..snapshot.lines() {
+        let line = if verbatim {
+            snapshot.heard_line(index).map(|heard| Some(numbered(index, heard.line.confidence, heard.line)))
+        } else {
+            let folded = snapshot.folded(index);
+            folded.map(|line| (!line.is_hidden()).then(|| numbered(index, line.heard.confidence, line)))
+        };
+        match line {
+            Ok(line) => lines.extend(line),
+            Err(error) if is_damage(&error) => warnings.push(format!("line {index} is left out: {error}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(lines)
 }
 
 /// The lines from `since` on in the order of the log.
