@@ -412,26 +412,6 @@ fn a_damaged_log_is_listed_with_its_error_and_refused() {
 }
 
 #[test]
-fn damage_costs_a_person_the_line_it_is_in_and_no_other() {
-    let root = Root::new();
-    root.session("s", &whole("s"));
-    let known = root.transcript("s", 0).unwrap().lines;
-    let segment = root.directory("s").join("log/0000000000.seg");
-    let mut bytes = fs::read(&segment).unwrap();
-    let text = known[0].text.as_bytes();
-    let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
-    bytes[at] ^= 1;
-    fs::write(&segment, bytes).unwrap();
-    for verbatim in [false, true] {
-        let reading = reading(root.path(), "s", verbatim, &SystemClock).unwrap();
-        let indices: Vec<u64> = reading.lines.iter().map(|line| line.index).collect();
-        assert_eq!(indices, [1], "verbatim: {verbatim}");
-        assert!(reading.warnings.iter().any(|warning| warning.starts_with("line 0 is left out")));
-    }
-    assert!(root.transcript("s", 0).is_err(), "an assistant is told, not given less");
-}
-
-#[test]
 fn links_in_the_place_of_the_log_lead_nowhere() {
     let root = Root::new();
     root.session("real", &whole("real"));
