@@ -15,6 +15,7 @@ mod log;
 mod replay;
 pub mod session;
 pub mod settings;
+mod storage;
 mod track;
 pub mod view;
 

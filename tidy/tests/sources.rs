@@ -11,7 +11,7 @@ const LONGER_FILES: &[(&str, &str)] = &[];
 /// The only files where `unsafe` is allowed, each with its reason.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("capture/src/recognizer/abort.rs", "whisper.cpp takes a function and a pointer to be stopped by"),
-    ("engine/src/log/shared_words.rs", "atomics in a mapping that other processes write"),
+    ("engine/src/storage/mapped_page.rs", "atomics in a mapping that other processes write"),
 ];
 
 /// Marks of work that was put off. An issue is the place for that.

@@ -1,16 +1,18 @@
-//! The log's door to the file system.
+//! The log's files: what [`storage`](crate::storage) does, with errors that say what was tried and where.
 //!
-//! Every open is relative to the log's directory handle and follows no link; what was opened is checked
-//! to be a regular file afterwards, so nothing can be swapped in between. Data moves by read and write,
-//! where an error is a value.
+//! Data moves by read and write, where an error is a value. A read or write that the system cuts short or
+//! interrupts goes on here, and nowhere else.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{CWD, Mode, OFlags};
+
+use crate::storage::{
+    Directory, FileIdentity, FileSystem, LockStep, OpenMode, SharedPage, StoredFile, SystemDirectory,
+};
 
 /// A call to the file system that failed.
 #[derive(Debug, thiserror::Error)]
@@ -40,26 +42,15 @@ impl DiskError {
     }
 }
 
-/// Where a file is: enough to notice that a path now names another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileIdentity {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    /// Nanoseconds since 1970; 0 where the file system does not tell.
-    pub(crate) birth_ns: u64,
-}
-
 /// A session's `log/` directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LogDirectory {
-    handle: OwnedFd,
+    storage: Arc<dyn Directory>,
     path: PathBuf,
 }
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-const NEVER_FOLLOW: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
-const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 impl LogDirectory {
     /// Name of the directory within a session.
@@ -81,8 +72,8 @@ impl LogDirectory {
     pub fn open_at(handle: impl AsFd, session: &Path) -> Result<Self, DiskError> {
         let path = session.join(Self::NAME);
         let handle = rustix::fs::openat(handle, Self::NAME, DIRECTORY, Mode::empty())
-            .map_err(|errno| failed("open", &path, errno))?;
-        Ok(Self { handle, path })
+            .map_err(|errno| failed("open", &path, errno.into()))?;
+        Ok(Self { storage: Arc::new(SystemDirectory::new(handle)), path })
     }
 
     /// Makes the log directory of the session directory at `session`, which must not have one yet, and
@@ -101,9 +92,16 @@ impl LogDirectory {
     /// There is one already, or it cannot be made.
     pub fn create_at(handle: impl AsFd, session: &Path) -> Result<Self, DiskError> {
         let path = session.join(Self::NAME);
-        rustix::fs::mkdirat(&handle, Self::NAME, Mode::RWXU).map_err(|errno| failed("make", &path, errno))?;
-        rustix::fs::fsync(&handle).map_err(|errno| failed("sync", session, errno))?;
+        rustix::fs::mkdirat(&handle, Self::NAME, Mode::RWXU)
+            .map_err(|errno| failed("make", &path, errno.into()))?;
+        rustix::fs::fsync(&handle).map_err(|errno| failed("sync", session, errno.into()))?;
         Self::open_at(handle, session)
+    }
+
+    /// A directory that is not on a real disk.
+    #[cfg(test)]
+    pub(crate) fn stored_in(storage: Arc<dyn Directory>) -> Self {
+        Self { storage, path: PathBuf::from("memory/log") }
     }
 
     /// Path of the directory, for messages.
@@ -111,203 +109,99 @@ impl LogDirectory {
         &self.path
     }
 
-    pub(crate) fn duplicate(&self) -> Result<Self, DiskError> {
-        let handle = self.handle.try_clone().map_err(|source| DiskError {
-            action: "open again",
-            path: self.path.clone(),
-            source,
-        })?;
-        Ok(Self { handle, path: self.path.clone() })
-    }
-
     /// The names in the directory.
     pub(crate) fn names(&self) -> Result<Vec<String>, DiskError> {
-        let listed = || -> rustix::io::Result<Vec<String>> {
-            let mut names = Vec::new();
-            for entry in rustix::fs::Dir::read_from(&self.handle)? {
-                if let Ok(name) = entry?.file_name().to_str() {
-                    names.push(name.to_owned());
-                }
-            }
-            Ok(names)
-        };
-        listed().map_err(|errno| failed("list", &self.path, errno))
+        self.storage.names().map_err(|source| failed("list", &self.path, source))
     }
 
     /// Whether `name` exists, whatever it is.
     pub(crate) fn exists(&self, name: &str) -> Result<bool, DiskError> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match self.identity_of(name) {
             Ok(_) => Ok(true),
-            Err(rustix::io::Errno::NOENT) => Ok(false),
-            Err(errno) => Err(failed("look at", &self.path.join(name), errno)),
+            Err(error) if error.is_missing() => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
-    pub(crate) fn open_for_reading(&self, name: &str) -> Result<LogFile, DiskError> {
-        self.open_file(name, OFlags::RDONLY)
-    }
-
-    pub(crate) fn open_for_writing(&self, name: &str) -> Result<LogFile, DiskError> {
-        self.open_file(name, OFlags::RDWR)
-    }
-
-    /// Opens `name` for writing and makes it, empty, if it is not there.
-    pub(crate) fn open_or_create(&self, name: &str) -> Result<LogFile, DiskError> {
-        self.open_file(name, OFlags::RDWR | OFlags::CREATE)
-    }
-
-    /// Makes `name`, which must not exist.
-    pub(crate) fn create_new(&self, name: &str) -> Result<LogFile, DiskError> {
-        self.open_file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
-    }
-
-    fn open_file(&self, name: &str, flags: OFlags) -> Result<LogFile, DiskError> {
+    pub(crate) fn open_file(&self, name: &str, mode: OpenMode) -> Result<LogFile, DiskError> {
         let path = self.path.join(name);
-        let handle = rustix::fs::openat(&self.handle, name, flags | NEVER_FOLLOW, PRIVATE_FILE)
-            .map_err(|errno| failed("open", &path, errno))?;
-        let stat = rustix::fs::fstat(&handle).map_err(|errno| failed("look at", &path, errno))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(DiskError { action: "open", path, source });
+        match self.storage.open(name, mode) {
+            Ok(file) => Ok(LogFile { file, path }),
+            Err(source) => Err(failed("open", &path, source)),
         }
-        Ok(LogFile { file: File::from(handle), path })
     }
 
     /// Gives `from` the name `to`, which must not exist, and makes that durable. False: `to` exists.
     pub(crate) fn rename_without_replacing(&self, from: &str, to: &str) -> Result<bool, DiskError> {
-        match rustix::fs::renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
+        match self.storage.rename(from, to, false) {
             Ok(()) => self.sync().map(|()| true),
-            Err(rustix::io::Errno::EXIST) => Ok(false),
-            Err(errno) => Err(failed("rename a new file to", &self.path.join(to), errno)),
+            Err(source) if source.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(source) => Err(failed("rename a new file to", &self.path.join(to), source)),
         }
     }
 
     /// Gives `from` the name `to`, in the place of whatever has it, and makes that durable.
     pub(crate) fn rename_replacing(&self, from: &str, to: &str) -> Result<(), DiskError> {
-        rustix::fs::renameat(&self.handle, from, &self.handle, to)
-            .map_err(|errno| failed("rename a new file to", &self.path.join(to), errno))?;
+        self.storage
+            .rename(from, to, true)
+            .map_err(|source| failed("rename a new file to", &self.path.join(to), source))?;
         self.sync()
     }
 
     /// Removes a temporary file; one that is not there is fine.
     pub(crate) fn remove(&self, name: &str) -> Result<(), DiskError> {
-        match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
-            Err(errno) => Err(failed("remove", &self.path.join(name), errno)),
+        match self.storage.remove(name) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(failed("remove", &self.path.join(name), source))
+            }
+            _ => Ok(()),
         }
     }
 
     pub(crate) fn sync(&self) -> Result<(), DiskError> {
-        rustix::fs::fsync(&self.handle).map_err(|errno| failed("sync", &self.path, errno))
+        self.storage.sync().map_err(|source| failed("sync", &self.path, source))
     }
 
     /// Identity of the file that `name` names now.
     pub(crate) fn identity_of(&self, name: &str) -> Result<FileIdentity, DiskError> {
-        identity(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| failed("look at", &self.path.join(name), errno))
+        self.storage.identity_of(name).map_err(|source| failed("look at", &self.path.join(name), source))
     }
 
-    /// Device and inode of the file that `name` names now: the cheap half of its identity.
-    pub(crate) fn place_of(&self, name: &str) -> Result<(u64, u64), DiskError> {
-        let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| failed("look at", &self.path.join(name), errno))?;
-        Ok((stat.st_dev as u64, stat.st_ino as u64))
+    /// Which start of the machine this is; none where the system does not tell, and then no head fits.
+    pub(crate) fn boot_id(&self) -> Option<[u8; 16]> {
+        self.storage.boot_id()
+    }
+
+    fn file_system(&self) -> Result<FileSystem, DiskError> {
+        self.storage.file_system().map_err(|source| failed("look at the file system of", &self.path, source))
     }
 
     /// Refuses file systems on which locks or mappings are not shared between machines.
     pub(crate) fn refuse_network_file_system(&self) -> Result<(), DiskError> {
-        match file_system_among(self.handle.as_fd(), &NETWORK_FILE_SYSTEMS) {
-            Ok(None) => Ok(()),
-            Ok(Some(kind)) => Err(DiskError {
-                action: "write a log in",
-                path: self.path.clone(),
-                source: io::Error::new(
-                    io::ErrorKind::Unsupported,
-                    format!(
-                        "{kind} does not keep locks and mappings true between machines; use a local disk"
-                    ),
-                ),
-            }),
-            Err(errno) => Err(failed("look at the file system of", &self.path, errno)),
-        }
+        let FileSystem::Network(kind) = self.file_system()? else { return Ok(()) };
+        let why = format!("{kind} does not keep locks and mappings true between machines; use a local disk");
+        Err(failed("write a log in", &self.path, io::Error::new(io::ErrorKind::Unsupported, why)))
     }
 
     /// Whether storing into a mapped page may need new room, which on a full disk ends the process.
     pub(crate) fn copies_on_write(&self) -> Result<bool, DiskError> {
-        file_system_among(self.handle.as_fd(), &COPYING_FILE_SYSTEMS)
-            .map(|kind| kind.is_some())
-            .map_err(|errno| failed("look at the file system of", &self.path, errno))
+        Ok(self.file_system()? == FileSystem::CopiesOnWrite)
     }
 }
 
 fn open_session(session: &Path) -> Result<OwnedFd, DiskError> {
-    rustix::fs::openat(CWD, session, DIRECTORY, Mode::empty()).map_err(|errno| failed("open", session, errno))
+    rustix::fs::openat(CWD, session, DIRECTORY, Mode::empty())
+        .map_err(|errno| failed("open", session, errno.into()))
 }
 
-fn failed(action: &'static str, path: &Path, errno: rustix::io::Errno) -> DiskError {
-    DiskError { action, path: path.to_owned(), source: errno.into() }
-}
-
-#[cfg(target_os = "linux")]
-fn identity(directory: impl AsFd, name: &str, flags: AtFlags) -> rustix::io::Result<FileIdentity> {
-    use rustix::fs::StatxFlags;
-    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-    let stat = rustix::fs::statx(directory, name, flags, wanted)?;
-    let has_birth = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
-    let birth_ns = u64::try_from(stat.stx_btime.tv_sec)
-        .ok()
-        .filter(|_| has_birth)
-        .and_then(|seconds| seconds.checked_mul(1_000_000_000))
-        .map_or(0, |nanoseconds| nanoseconds.saturating_add(u64::from(stat.stx_btime.tv_nsec)));
-    Ok(FileIdentity {
-        device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
-        inode: stat.stx_ino,
-        birth_ns,
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn identity(directory: impl AsFd, name: &str, flags: AtFlags) -> rustix::io::Result<FileIdentity> {
-    let stat = rustix::fs::statat(directory, name, flags)?;
-    Ok(FileIdentity { device: stat.st_dev as u64, inode: stat.st_ino as u64, birth_ns: 0 })
-}
-
-// File systems by the numbers of linux/magic.h; CIFS, SMB2 and ZFS are not in that header but in their own
-// sources.
-#[cfg(target_os = "linux")]
-const NETWORK_FILE_SYSTEMS: [(i128, &str); 5] =
-    [(0x6969, "NFS"), (0x517B, "SMB"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB2"), (0x0102_1997, "9p")];
-#[cfg(target_os = "linux")]
-const COPYING_FILE_SYSTEMS: [(i128, &str); 3] =
-    [(0x9123_683E, "btrfs"), (0x2FC1_2FC1, "ZFS"), (0xCA45_1A4E, "bcachefs")];
-
-/// Which of `kinds` the file system behind `handle` is.
-#[cfg(target_os = "linux")]
-fn file_system_among(
-    handle: BorrowedFd<'_>,
-    kinds: &[(i128, &'static str)],
-) -> rustix::io::Result<Option<&'static str>> {
-    let magic = i128::from(rustix::fs::fstatfs(handle)?.f_type) & 0xFFFF_FFFF;
-    Ok(kinds.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name))
-}
-
-#[cfg(not(target_os = "linux"))]
-const NETWORK_FILE_SYSTEMS: [(i128, &str); 0] = [];
-#[cfg(not(target_os = "linux"))]
-const COPYING_FILE_SYSTEMS: [(i128, &str); 0] = [];
-
-#[cfg(not(target_os = "linux"))]
-fn file_system_among(
-    _handle: BorrowedFd<'_>,
-    _kinds: &[(i128, &'static str)],
-) -> rustix::io::Result<Option<&'static str>> {
-    Ok(None)
+fn failed(action: &'static str, path: &Path, source: io::Error) -> DiskError {
+    DiskError { action, path: path.to_owned(), source }
 }
 
 /// An open file of the log.
 #[derive(Debug)]
 pub(crate) struct LogFile {
-    file: File,
+    file: Box<dyn StoredFile>,
     path: PathBuf,
 }
 
@@ -316,16 +210,8 @@ impl LogFile {
         &self.path
     }
 
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
-    fn error(&self, action: &'static str, source: io::Error) -> DiskError {
-        DiskError { action, path: self.path.clone(), source }
-    }
-
     pub(crate) fn len_bytes(&self) -> Result<u64, DiskError> {
-        self.file.metadata().map(|metadata| metadata.len()).map_err(|source| self.error("look at", source))
+        self.file.len_bytes().map_err(|source| failed("look at", &self.path, source))
     }
 
     /// Reads up to `buffer.len()` bytes; fewer only at the end of the file.
@@ -340,19 +226,28 @@ impl LogFile {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(source) if source.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(self.error("read", source)),
+                Err(source) => return Err(failed("read", &self.path, source)),
             }
         }
         Ok(filled)
     }
 
     pub(crate) fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), DiskError> {
-        self.file.write_all_at(bytes, offset).map_err(|source| self.error("write", source))
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.file.write_at(&bytes[written..], offset + written as u64) {
+                Ok(0) => return Err(failed("write", &self.path, io::ErrorKind::WriteZero.into())),
+                Ok(count) => written += count,
+                Err(source) if source.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(failed("write", &self.path, source)),
+            }
+        }
+        Ok(())
     }
 
     /// Makes the bytes durable.
     pub(crate) fn sync(&self) -> Result<(), DiskError> {
-        self.file.sync_data().map_err(|source| self.error("sync", source))
+        self.file.sync().map_err(|source| failed("sync", &self.path, source))
     }
 
     /// Makes the file at least `len_bytes` long with room on the disk for all of it.
@@ -361,41 +256,23 @@ impl LogFile {
         if have >= len_bytes {
             return Ok(());
         }
-        grow(&self.file, have, len_bytes).map_err(|source| self.error("make room in", source))
+        self.file.allocate(have, len_bytes).map_err(|source| failed("make room in", &self.path, source))
     }
 
     /// Drops the file's pages from the system's cache, so that the next read comes from the disk: after a
     /// failed sync the cache may hold bytes that the disk does not.
     pub(crate) fn forget_cached_pages(&self) -> Result<(), DiskError> {
-        #[cfg(target_os = "linux")]
-        rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed)
-            .map_err(|errno| failed("drop the cached pages of", &self.path, errno))?;
-        Ok(())
+        self.file
+            .forget_cached_pages()
+            .map_err(|source| failed("drop the cached pages of", &self.path, source))
     }
-}
 
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn grow(file: &File, from: u64, to: u64) -> io::Result<()> {
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), from, to - from) {
-        Ok(()) => Ok(()),
-        // Some file systems cannot reserve: write the zeros, which takes the room just as well.
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => write_zeros(file, from, to),
-        Err(errno) => Err(errno.into()),
+    /// Changes the file's lock. False: it was not free, and was not waited for.
+    pub(crate) fn lock(&self, step: LockStep) -> Result<bool, DiskError> {
+        self.file.lock(step).map_err(|source| failed("lock", &self.path, source))
     }
-}
 
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn grow(file: &File, from: u64, to: u64) -> io::Result<()> {
-    write_zeros(file, from, to)
-}
-
-fn write_zeros(file: &File, from: u64, to: u64) -> io::Result<()> {
-    const ZEROS: [u8; 4096] = [0; 4096];
-    let mut offset = from;
-    while offset < to {
-        let step = (to - offset).min(ZEROS.len() as u64);
-        file.write_all_at(&ZEROS[..usize::try_from(step).unwrap_or(ZEROS.len())], offset)?;
-        offset += step;
+    pub(crate) fn map(&self, writable: bool) -> Result<Box<dyn SharedPage>, DiskError> {
+        self.file.map(writable).map_err(|source| failed("map", &self.path, source))
     }
-    Ok(())
 }

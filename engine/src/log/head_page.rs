@@ -4,15 +4,14 @@
 //! never says where to write. One that does not fit is written anew in place, so that it never moves
 //! away under those who have it mapped.
 
-use std::sync::OnceLock;
-
-use super::disk::{DiskError, FileIdentity, LogDirectory};
+use super::disk::{DiskError, LogDirectory};
 use super::shared_words::SharedWords;
 use crate::format::SessionUuid;
 use crate::format::head::{
     BELL_WORD, DURABLE_WORD, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD, IDENTITY_WORDS,
     LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
 };
+use crate::storage::{FileIdentity, OpenMode};
 
 const HEAD_NAME: &str = "head";
 
@@ -29,12 +28,13 @@ pub(crate) struct HeadWords {
 pub(crate) struct HeadPage {
     words: SharedWords,
     place: FileIdentity,
+    boot: Option<[u8; 16]>,
 }
 
 impl HeadPage {
     /// Opens the page for reading; none when there is no usable file.
     pub(crate) fn open(directory: &LogDirectory, mapped: bool) -> Result<Option<Self>, DiskError> {
-        let file = match directory.open_for_reading(HEAD_NAME) {
+        let file = match directory.open_file(HEAD_NAME, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.is_missing() => return Ok(None),
             Err(error) => return Err(error),
@@ -43,21 +43,21 @@ impl HeadPage {
             return Ok(None);
         }
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Some(Self { words: SharedWords::new(file, mapped, false)?, place }))
+        Ok(Some(Self { words: SharedWords::new(file, mapped, false)?, place, boot: directory.boot_id() }))
     }
 
     /// Opens the page for writing and makes it if it is not there.
     pub(crate) fn open_or_create(directory: &LogDirectory, mapped: bool) -> Result<Self, DiskError> {
-        let file = directory.open_or_create(HEAD_NAME)?;
+        let file = directory.open_file(HEAD_NAME, OpenMode::WriteOrCreate)?;
         file.grow(HEAD_LEN_BYTES)?;
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Self { words: SharedWords::new(file, mapped, true)?, place })
+        Ok(Self { words: SharedWords::new(file, mapped, true)?, place, boot: directory.boot_id() })
     }
 
     /// Whether the path still names the file that is open here.
     pub(crate) fn is_in_place(&self, directory: &LogDirectory) -> Result<bool, DiskError> {
-        match directory.place_of(HEAD_NAME) {
-            Ok(place) => Ok(place == (self.place.device, self.place.inode)),
+        match directory.identity_of(HEAD_NAME) {
+            Ok(place) => Ok(place == self.place),
             Err(error) if error.is_missing() => Ok(false),
             Err(error) => Err(error),
         }
@@ -70,7 +70,7 @@ impl HeadPage {
             *word = self.words.load(IDENTITY_WORD + index)?;
         }
         Ok(HeadIdentity::from_words(&words).filter(|found| {
-            boot().is_some_and(|boot| *found == self.identity(boot, uuid, found.index_nonce))
+            self.boot.is_some_and(|boot| *found == self.identity(boot, uuid, found.index_nonce))
         }))
     }
 
@@ -94,7 +94,7 @@ impl HeadPage {
         self.words.store(LINES_WORD, words.lines)?;
         self.words.store(END_WORD, words.end)?;
         // Where the system does not tell the boot id, a page of zeros fits nowhere either.
-        let identity = self.identity(boot().unwrap_or_default(), uuid, index_nonce);
+        let identity = self.identity(self.boot.unwrap_or_default(), uuid, index_nonce);
         for (index, word) in identity.to_words().into_iter().enumerate() {
             self.words.store(IDENTITY_WORD + index, word)?;
         }
@@ -142,54 +142,9 @@ impl HeadPage {
 
     /// Wakes whoever sleeps on `end`.
     fn ring(&self, end: u64) -> Result<(), DiskError> {
-        #[cfg(target_os = "linux")]
-        if let Some(low_half) = self.words.low_half(END_WORD) {
-            use rustix::thread::futex::{Flags, wake};
-            // Nobody waiting is the common case, and a failure only means that a sleeper sees the news at
-            // the end of its time-out.
-            let _ = wake(low_half, Flags::empty(), u32::MAX >> 1);
+        if self.words.wake(END_WORD) {
             return Ok(());
         }
         self.words.file().write_all_at(&end.to_le_bytes(), BELL_WORD as u64 * 8)
-    }
-}
-
-/// Which start of the machine this is; none where the system does not tell, and then no head fits.
-fn boot() -> Option<[u8; 16]> {
-    static BOOT: OnceLock<Option<[u8; 16]>> = OnceLock::new();
-    *BOOT.get_or_init(|| parse_boot(&read_boot()?))
-}
-
-#[cfg(target_os = "linux")]
-fn read_boot() -> Option<String> {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn read_boot() -> Option<String> {
-    // The system's own program, by its full path: the value has no safe interface of its own.
-    let output =
-        std::process::Command::new("/usr/sbin/sysctl").args(["-n", "kern.bootsessionuuid"]).output().ok()?;
-    String::from_utf8(output.stdout).ok()
-}
-
-/// Sixteen bytes from a UUID in its usual spelling.
-fn parse_boot(text: &str) -> Option<[u8; 16]> {
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32).map(u128::to_be_bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_boot_id_is_a_uuid_or_nothing() {
-        assert_eq!(
-            parse_boot("00000000-0000-0000-0000-0000000000ff\n"),
-            Some([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF])
-        );
-        assert_eq!(parse_boot(""), None);
-        assert_eq!(parse_boot("ff"), None);
     }
 }

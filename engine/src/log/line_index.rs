@@ -10,6 +10,7 @@ use crate::format::index::{
     INDEX_ENTRY_LEN_BYTES, INDEX_HEADER_LEN_BYTES, INDEX_HEADER_USED_LEN_BYTES, IndexChecksum, IndexEntry,
     IndexHeader,
 };
+use crate::storage::OpenMode;
 
 const INDEX_NAME: &str = "lines.idx";
 const TEMPORARY_NAME: &str = "lines.idx.new";
@@ -33,12 +34,8 @@ impl LineIndex {
         mapped: bool,
         writable: bool,
     ) -> Result<Option<Self>, DiskError> {
-        let opened = if writable {
-            directory.open_for_writing(INDEX_NAME)
-        } else {
-            directory.open_for_reading(INDEX_NAME)
-        };
-        let file = match opened {
+        let mode = if writable { OpenMode::Write } else { OpenMode::Read };
+        let file = match directory.open_file(INDEX_NAME, mode) {
             Ok(file) => file,
             Err(error) if error.is_missing() => return Ok(None),
             Err(error) => return Err(error),
@@ -61,7 +58,7 @@ impl LineIndex {
         mapped: bool,
     ) -> Result<Self, DiskError> {
         directory.remove(TEMPORARY_NAME)?;
-        let file = directory.create_new(TEMPORARY_NAME)?;
+        let file = directory.open_file(TEMPORARY_NAME, OpenMode::CreateNew)?;
         let room = (entries.len() as u64).next_multiple_of(GROWTH_MIN_LINES).max(GROWTH_MIN_LINES);
         file.grow(INDEX_HEADER_LEN_BYTES + room * INDEX_ENTRY_LEN_BYTES)?;
         file.write_all_at(&header.encode(), 0)?;

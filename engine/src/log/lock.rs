@@ -10,9 +10,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-
 use super::disk::{DiskError, LogDirectory, LogFile};
+use crate::storage::{LockStep, OpenMode};
 
 const LOCK_NAME: &str = "LOCK";
 const WRITERS_NAME: &str = "WRITERS";
@@ -32,10 +31,6 @@ pub enum LockError {
     /// The system could not lock.
     #[error(transparent)]
     Disk(#[from] DiskError),
-}
-
-fn failed(file: &LogFile, errno: rustix::io::Errno) -> DiskError {
-    DiskError { action: "lock", path: file.path().to_owned(), source: errno.into() }
 }
 
 /// The lock under which batches are written.
@@ -62,35 +57,31 @@ impl Drop for BatchGuard<'_> {
         };
         // Unlocked by name and not by closing: a child process may still hold a copy of the open file.
         // A failure has no one to go to; closing the file is what remains.
-        let _ = flock(file.file(), FlockOperation::Unlock);
+        let _ = file.lock(LockStep::Unlock);
     }
 }
 
 impl BatchLock {
     pub(crate) fn open(directory: &LogDirectory) -> Result<Self, DiskError> {
-        Ok(Self { directory: directory.duplicate()?, file: directory.open_or_create(LOCK_NAME)? })
+        Ok(Self {
+            directory: directory.clone(),
+            file: directory.open_file(LOCK_NAME, OpenMode::WriteOrCreate)?,
+        })
     }
 
     /// Takes the lock, waiting for at most `timeout`.
     pub(crate) fn take(&self, timeout: Duration) -> Result<BatchGuard<'_>, LockError> {
-        match flock(self.file.file(), FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(BatchGuard::Own(&self.file)),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => self.wait(timeout),
-            Err(errno) => Err(failed(&self.file, errno).into()),
+        if self.file.lock(LockStep::TryExclusive)? {
+            return Ok(BatchGuard::Own(&self.file));
         }
+        self.wait(timeout)
     }
 
     fn wait(&self, timeout: Duration) -> Result<BatchGuard<'_>, LockError> {
-        let file = self.directory.open_or_create(LOCK_NAME)?;
+        let file = self.directory.open_file(LOCK_NAME, OpenMode::WriteOrCreate)?;
         let (sender, receiver) = mpsc::channel();
         let waiter = thread::Builder::new().name("log lock".to_owned()).spawn(move || {
-            let taken = loop {
-                match flock(file.file(), FlockOperation::LockExclusive) {
-                    Ok(()) => break Ok(BatchGuard::Waited(file)),
-                    Err(rustix::io::Errno::INTR) => {}
-                    Err(errno) => break Err(failed(&file, errno)),
-                }
-            };
+            let taken = file.lock(LockStep::Exclusive).map(|_| BatchGuard::Waited(file));
             // Nobody there any more: the guard comes back in the error and is dropped, which unlocks.
             drop(sender.send(taken));
         });
@@ -116,19 +107,19 @@ pub(crate) struct WritersLock(LogFile);
 impl WritersLock {
     /// Joins the writers. Called under the batch lock, so that it cannot meet a closer.
     pub(crate) fn join(directory: &LogDirectory) -> Result<Self, DiskError> {
-        let file = directory.open_or_create(WRITERS_NAME)?;
-        flock(file.file(), FlockOperation::LockShared).map_err(|errno| failed(&file, errno))?;
+        let file = directory.open_file(WRITERS_NAME, OpenMode::WriteOrCreate)?;
+        file.lock(LockStep::Shared)?;
         Ok(Self(file))
     }
 
     /// Whether no other writer is left. Called under the batch lock.
     pub(crate) fn is_last(&self) -> bool {
-        flock(self.0.file(), FlockOperation::NonBlockingLockExclusive).is_ok()
+        self.0.lock(LockStep::TryExclusive).unwrap_or(false)
     }
 }
 
 impl Drop for WritersLock {
     fn drop(&mut self) {
-        let _ = flock(self.0.file(), FlockOperation::Unlock);
+        let _ = self.0.lock(LockStep::Unlock);
     }
 }

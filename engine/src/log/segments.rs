@@ -10,6 +10,7 @@ use super::error::{OpenError, ReadError};
 use crate::format::HeaderError;
 use crate::format::SessionUuid;
 use crate::format::segment::{FIRST_FRAME_OFFSET, SEGMENT_HEADER_LEN_BYTES, SegmentHeader};
+use crate::storage::OpenMode;
 
 const SUFFIX: &str = ".seg";
 const TEMPORARY_NAME: &str = "next.seg.new";
@@ -29,8 +30,7 @@ pub(crate) struct Segment {
 impl Segment {
     fn open(directory: &LogDirectory, ordinal: u64, writable: bool) -> Result<Self, OpenError> {
         let name = segment_name(ordinal);
-        let file =
-            if writable { directory.open_for_writing(&name) } else { directory.open_for_reading(&name) }?;
+        let file = directory.open_file(&name, if writable { OpenMode::Write } else { OpenMode::Read })?;
         let mut block = [0; SEGMENT_HEADER_LEN_BYTES];
         let filled = file.read_at(&mut block, 0)?;
         let decoded = if filled < block.len() {
@@ -95,7 +95,7 @@ impl Segments {
         if ordinals.is_empty() {
             return Err(OpenError::Empty(directory.path().to_owned()));
         }
-        let mut segments = Self { directory: directory.duplicate()?, list: Vec::new(), writable };
+        let mut segments = Self { directory: directory.clone(), list: Vec::new(), writable };
         for (expected, ordinal) in (0_u64..).zip(ordinals) {
             if ordinal != expected {
                 let path = directory.path().join(segment_name(expected));
@@ -209,7 +209,7 @@ impl Segments {
 /// is a segment of that name already, which stays.
 fn make_segment(directory: &LogDirectory, header: &SegmentHeader) -> Result<bool, OpenError> {
     directory.remove(TEMPORARY_NAME)?;
-    let file = directory.create_new(TEMPORARY_NAME)?;
+    let file = directory.open_file(TEMPORARY_NAME, OpenMode::CreateNew)?;
     file.write_all_at(&header.encode(), 0)?;
     file.sync()?;
     let made = directory.rename_without_replacing(TEMPORARY_NAME, &segment_name(header.ordinal))?;
