@@ -12,6 +12,7 @@ mod fold;
 mod format;
 pub mod jsonl;
 mod log;
+mod planted;
 mod replay;
 pub mod session;
 pub mod settings;

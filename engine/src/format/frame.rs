@@ -6,6 +6,7 @@
 
 use super::PAYLOAD_LEN_MAX_BYTES;
 use super::little_endian::{i64_at, put, u16_at, u32_at, u64_at};
+use crate::planted::{Defect, is_planted};
 
 /// Size of a frame's header.
 pub(crate) const FRAME_HEADER_LEN_BYTES: usize = 40;
@@ -156,7 +157,9 @@ pub(crate) fn seal_frame(frame: &mut [u8], header: &FrameHeader, salt: u32, posi
 fn frame_crc(frame: &[u8], salt: u32, position: u64) -> u32 {
     // A segment is far below 4 GiB, so the low half of the position tells every place in it apart.
     let [a, b, c, d, ..] = position.to_le_bytes();
-    let mut hasher = crc32fast::Hasher::new_with_initial(salt ^ u32::from_le_bytes([a, b, c, d]));
+    let start = salt ^ u32::from_le_bytes([a, b, c, d]);
+    let start = if is_planted(Defect::NoSalt) { 0 } else { start };
+    let mut hasher = crc32fast::Hasher::new_with_initial(start);
     hasher.update(&frame[LEN..CRC]);
     hasher.update(&frame[SEQ..]);
     hasher.finalize()

@@ -24,8 +24,14 @@ pub(crate) const IDENTITY_WORD: usize = 384 / 8;
 
 /// Appending is allowed.
 pub(crate) const STATE_OK: u64 = 0;
-/// A sync failed: nobody appends until someone has opened the log anew.
-pub(crate) const STATE_SYNC_FAILED: u64 = 1;
+/// A sync failed: nobody appends until someone has opened the log anew. Any other word than
+/// [`STATE_OK`] means it too, so that no single bit takes it back.
+pub(crate) const STATE_SYNC_FAILED: u64 = u64::MAX;
+
+/// Place of `end` for its check (see `sealed_word`).
+pub(crate) const END_PLACE: u64 = END_WORD as u64;
+/// Place of `durable` for its check.
+pub(crate) const DURABLE_PLACE: u64 = DURABLE_WORD as u64;
 
 /// Index of the word of the identity that says which `lines.idx` belongs to the page.
 pub(crate) const NONCE_WORD: usize = IDENTITY_WORD + 8;

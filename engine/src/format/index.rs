@@ -44,6 +44,16 @@ impl IndexHeader {
     }
 }
 
+/// Place of the word that says where `line` is, for its check (see `sealed_word`).
+pub(crate) const fn position_place(line: u64) -> u64 {
+    line << 1
+}
+
+/// Place of the word that says where the newest edit of `line` is, for its check.
+pub(crate) const fn newest_edit_place(line: u64) -> u64 {
+    line << 1 | 1
+}
+
 /// Where a line is, and where its newest edit is; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexEntry {

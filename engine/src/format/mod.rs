@@ -7,6 +7,7 @@ pub(crate) mod frame;
 pub(crate) mod head;
 pub(crate) mod index;
 pub(crate) mod little_endian;
+pub(crate) mod sealed_word;
 pub(crate) mod segment;
 
 pub use segment::HeaderError;

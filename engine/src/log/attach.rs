@@ -17,6 +17,7 @@ use super::walk::{IndexChange, Mark, Survey, Walk, mark_at, survey};
 use crate::event::previous_edit;
 use crate::format::index::{IndexEntry, IndexHeader};
 use crate::format::segment::{Reason, SegmentHeader};
+use crate::planted::{Defect, is_planted};
 
 /// Why a log had to be looked at before it could be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,20 @@ struct Start {
     trusted: Option<(LineIndex, Mark)>,
 }
 
-pub(crate) fn attach(directory: &LogDirectory, options: &Options) -> Result<Attached, OpenError> {
+/// Whether an index that is there may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexTrust {
+    /// As far as head or closing frame vouch for it.
+    Checked,
+    /// It was caught with a damaged word.
+    None,
+}
+
+pub(crate) fn attach(
+    directory: &LogDirectory,
+    options: &Options,
+    trust: IndexTrust,
+) -> Result<Attached, OpenError> {
     directory.refuse_network_file_system()?;
     let segments = Segments::open(directory, true)?;
     if let Some(refusing) = segments.iter().find(|segment| !segment.header.writable) {
@@ -78,7 +92,7 @@ pub(crate) fn attach(directory: &LogDirectory, options: &Options) -> Result<Atta
         directory.sync()?;
     }
     let head = HeadPage::open_or_create(directory, mapped)?;
-    let start = find_start(directory, &segments, &head, mapped)?;
+    let start = find_start(directory, &segments, &head, mapped, trust)?;
     let limit = segments.last().file_end()?;
     if let Some((index, mark)) = start.trusted {
         let mut changes = Vec::new();
@@ -101,8 +115,12 @@ fn find_start(
     segments: &Segments,
     head: &HeadPage,
     mapped: bool,
+    trust: IndexTrust,
 ) -> Result<Start, OpenError> {
-    let open_index = || LineIndex::open(directory, segments.uuid(), mapped, true);
+    let open_index = || match trust {
+        IndexTrust::Checked => LineIndex::open(directory, segments.uuid(), mapped, true),
+        IndexTrust::None => Ok(None),
+    };
     let Some(identity) = head.fitting_identity(segments.uuid())? else {
         let closed = closed_end(segments)?;
         let trusted = match (closed, open_index()?) {
@@ -123,7 +141,9 @@ fn find_start(
     };
     let words = head.load()?;
     if head.has_failed_sync()? {
-        segments.last().file.forget_cached_pages()?;
+        if !is_planted(Defect::CacheBelievedAfterFailedSync) {
+            segments.last().file.forget_cached_pages()?;
+        }
         return Ok(Start { cause: RecoveryCause::SyncFailed, words: Some(words), trusted: None });
     }
     let index = open_index()?.filter(|index| index.nonce() == identity.index_nonce);
@@ -163,6 +183,9 @@ impl Found {
             RecoveryCause::SyncFailed => (words.durable, "the disk had confirmed everything"),
             _ => (words.end, "whole batches had been published"),
         });
+        if is_planted(Defect::PositionFromHead) {
+            return Ok(TornTail::default());
+        }
         judge(segments, &self.survey, proved)
     }
 
@@ -194,7 +217,9 @@ impl Found {
         });
         let mut durable = words.durable.min(accepted.position);
         if accepted.position > self.known.position {
-            sync_last(&segments, &head)?;
+            if !is_planted(Defect::RecoveredUnsynced) {
+                sync_last(&segments, &head)?;
+            }
             durable = accepted.position;
         }
         index.reserve(accepted.lines)?;
@@ -269,6 +294,9 @@ pub(crate) fn store_changes(index: &LineIndex, changes: &[IndexChange]) -> Resul
         index.set_entry(change.line, IndexEntry { position: change.position, newest_edit: 0 })?;
     }
     for change in changes.iter().filter(|change| !change.is_new_line) {
+        if is_planted(Defect::LostNewestEdit) {
+            continue;
+        }
         index.set_newest_edit(change.line, change.position)?;
     }
     Ok(())
@@ -302,6 +330,7 @@ pub(crate) fn begin_behind(
     // Whatever the durability: a header that vouches for bytes must not reach the disk before them.
     segments.last().file.sync()?;
     let base = segments.last().file_end()?;
+    let base = if is_planted(Defect::PositionReused) { proved.position } else { base };
     let before = &segments.last().header;
     let mut salt = random_u32()?;
     if salt == before.salt {

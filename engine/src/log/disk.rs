@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::planted::{Defect, is_planted};
 use crate::storage::{
     Directory, FileIdentity, FileSystem, LockStep, OpenMode, SharedPage, StoredFile, SystemDirectory,
 };
@@ -134,6 +135,7 @@ impl LogDirectory {
     /// Gives `from` the name `to`, which must not exist, and makes that durable. False: `to` exists.
     pub(crate) fn rename_without_replacing(&self, from: &str, to: &str) -> Result<bool, DiskError> {
         match self.storage.rename(from, to, false) {
+            Ok(()) if is_planted(Defect::NoDirectorySync) => Ok(true),
             Ok(()) => self.sync().map(|()| true),
             Err(source) if source.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(source) => Err(failed("rename a new file to", &self.path.join(to), source)),

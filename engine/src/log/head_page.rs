@@ -4,16 +4,25 @@
 //! never says where to write. One that does not fit is written anew in place, so that it never moves
 //! away under those who have it mapped.
 
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::disk::{DiskError, LogDirectory};
 use super::shared_words::SharedWords;
 use crate::format::SessionUuid;
 use crate::format::head::{
-    BELL_WORD, DURABLE_WORD, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD, IDENTITY_WORDS,
-    LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
+    BELL_WORD, DURABLE_PLACE, DURABLE_WORD, END_PLACE, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD,
+    IDENTITY_WORDS, LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
 };
+use crate::format::sealed_word::{POSITION_MAX, open, seal};
+use crate::planted::{Defect, is_planted};
 use crate::storage::{FileIdentity, OpenMode};
 
 const HEAD_NAME: &str = "head";
+
+fn whole_end() -> AtomicU64 {
+    AtomicU64::new(seal(0, END_PLACE))
+}
 
 /// The words of the head, as they were when they were loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +38,8 @@ pub(crate) struct HeadPage {
     words: SharedWords,
     place: FileIdentity,
     boot: Option<[u8; 16]>,
+    /// The last word for `end` that was found whole, so that a poll without news need not check it again.
+    whole_end: AtomicU64,
 }
 
 impl HeadPage {
@@ -43,7 +54,12 @@ impl HeadPage {
             return Ok(None);
         }
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Some(Self { words: SharedWords::new(file, mapped, false)?, place, boot: directory.boot_id() }))
+        Ok(Some(Self {
+            words: SharedWords::new(file, mapped, false)?,
+            place,
+            boot: directory.boot_id(),
+            whole_end: whole_end(),
+        }))
     }
 
     /// Opens the page for writing and makes it if it is not there.
@@ -51,7 +67,12 @@ impl HeadPage {
         let file = directory.open_file(HEAD_NAME, OpenMode::WriteOrCreate)?;
         file.grow(HEAD_LEN_BYTES)?;
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Self { words: SharedWords::new(file, mapped, true)?, place, boot: directory.boot_id() })
+        Ok(Self {
+            words: SharedWords::new(file, mapped, true)?,
+            place,
+            boot: directory.boot_id(),
+            whole_end: whole_end(),
+        })
     }
 
     /// Whether the path still names the file that is open here.
@@ -63,14 +84,21 @@ impl HeadPage {
         }
     }
 
-    /// The identity on the page, if it fits this boot, this file and the log with `uuid`.
+    /// The identity on the page, if it fits this boot, this file and the log with `uuid`, and the words it
+    /// vouches for are whole.
     pub(crate) fn fitting_identity(&self, uuid: SessionUuid) -> Result<Option<HeadIdentity>, DiskError> {
+        let are_words_whole = open(self.words.load(END_WORD)?, END_PLACE).is_some()
+            && open(self.words.load(DURABLE_WORD)?, DURABLE_PLACE).is_some();
+        if !are_words_whole {
+            return Ok(None);
+        }
         let mut words = [0; IDENTITY_WORDS];
         for (index, word) in words.iter_mut().enumerate() {
             *word = self.words.load(IDENTITY_WORD + index)?;
         }
         Ok(HeadIdentity::from_words(&words).filter(|found| {
-            self.boot.is_some_and(|boot| *found == self.identity(boot, uuid, found.index_nonce))
+            let boot = if is_planted(Defect::IndexTrustedAfterCrash) { Some(found.boot) } else { self.boot };
+            boot.is_some_and(|boot| *found == self.identity(boot, uuid, found.index_nonce))
         }))
     }
 
@@ -90,15 +118,15 @@ impl HeadPage {
             self.words.store(IDENTITY_WORD + index, 0)?;
         }
         self.words.store(STATE_WORD, STATE_OK)?;
-        self.words.store(DURABLE_WORD, words.durable)?;
+        self.words.store(DURABLE_WORD, seal(words.durable, DURABLE_PLACE))?;
         self.words.store(LINES_WORD, words.lines)?;
-        self.words.store(END_WORD, words.end)?;
+        self.words.store(END_WORD, seal(words.end, END_PLACE))?;
         // Where the system does not tell the boot id, a page of zeros fits nowhere either.
         let identity = self.identity(self.boot.unwrap_or_default(), uuid, index_nonce);
         for (index, word) in identity.to_words().into_iter().enumerate() {
             self.words.store(IDENTITY_WORD + index, word)?;
         }
-        Ok(())
+        self.ring()
     }
 
     /// Which making of `lines.idx` the page belongs to. Loaded after the words, it tells whether they are
@@ -108,32 +136,54 @@ impl HeadPage {
     }
 
     /// Where the last published batch ends. The one load that a poll without news costs.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not a whole word.
     pub(crate) fn end(&self) -> Result<u64, DiskError> {
-        self.words.load(END_WORD)
+        let word = self.words.load(END_WORD)?;
+        // The check is a function of the word: a word that was whole is whole.
+        if word == self.whole_end.load(Ordering::Relaxed) {
+            return Ok(word & POSITION_MAX);
+        }
+        let end = open(word, END_PLACE).ok_or_else(|| self.damaged())?;
+        self.whole_end.store(word, Ordering::Relaxed);
+        Ok(end)
+    }
+
+    fn damaged(&self) -> DiskError {
+        DiskError {
+            action: "use",
+            path: self.words.file().path().to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidData, "its words are damaged; it can be deleted"),
+        }
     }
 
     /// The words, `end` first: what it publishes is there when the others are loaded.
     pub(crate) fn load(&self) -> Result<HeadWords, DiskError> {
-        let end = self.words.load(END_WORD)?;
+        let end = self.end()?;
         let lines = self.words.load(LINES_WORD)?;
-        let durable = self.words.load(DURABLE_WORD)?;
+        let durable = open(self.words.load(DURABLE_WORD)?, DURABLE_PLACE).ok_or_else(|| self.damaged())?;
         Ok(HeadWords { end, durable, lines })
     }
 
     /// Publishes a batch: the count, then the one word that makes it visible, then the bell.
     pub(crate) fn publish(&self, end: u64, lines: u64) -> Result<(), DiskError> {
         self.words.store(LINES_WORD, lines)?;
-        self.words.store(END_WORD, end)?;
-        self.ring(end)
+        if is_planted(Defect::BellBeforeEnd) {
+            self.ring()?;
+            return self.words.store(END_WORD, seal(end, END_PLACE));
+        }
+        self.words.store(END_WORD, seal(end, END_PLACE))?;
+        self.ring()
     }
 
     /// Says that everything before `position` is on the disk.
     pub(crate) fn set_durable(&self, position: u64) -> Result<(), DiskError> {
-        self.words.store(DURABLE_WORD, position)
+        self.words.store(DURABLE_WORD, seal(position, DURABLE_PLACE))
     }
 
     pub(crate) fn has_failed_sync(&self) -> Result<bool, DiskError> {
-        Ok(self.words.load(STATE_WORD)? == STATE_SYNC_FAILED)
+        Ok(self.words.load(STATE_WORD)? != STATE_OK)
     }
 
     pub(crate) fn set_failed_sync(&self) -> Result<(), DiskError> {
@@ -141,10 +191,11 @@ impl HeadPage {
     }
 
     /// Wakes whoever sleeps on `end`.
-    fn ring(&self, end: u64) -> Result<(), DiskError> {
+    fn ring(&self) -> Result<(), DiskError> {
         if self.words.wake(END_WORD) {
             return Ok(());
         }
+        let end = self.words.load(END_WORD)?;
         self.words.file().write_all_at(&end.to_le_bytes(), BELL_WORD as u64 * 8)
     }
 }

@@ -8,8 +8,9 @@ use super::shared_words::SharedWords;
 use crate::format::SessionUuid;
 use crate::format::index::{
     INDEX_ENTRY_LEN_BYTES, INDEX_HEADER_LEN_BYTES, INDEX_HEADER_USED_LEN_BYTES, IndexChecksum, IndexEntry,
-    IndexHeader,
+    IndexHeader, newest_edit_place, position_place,
 };
+use crate::format::sealed_word::{NO_POSITION, open, seal};
 use crate::storage::OpenMode;
 
 const INDEX_NAME: &str = "lines.idx";
@@ -63,12 +64,14 @@ impl LineIndex {
         file.grow(INDEX_HEADER_LEN_BYTES + room * INDEX_ENTRY_LEN_BYTES)?;
         file.write_all_at(&header.encode(), 0)?;
         let mut offset = INDEX_HEADER_LEN_BYTES;
+        let mut line = 0;
         for chunk in entries.chunks(4096) {
-            let bytes: Vec<u8> = chunk
-                .iter()
-                .flat_map(|entry| [entry.position.to_le_bytes(), entry.newest_edit.to_le_bytes()])
-                .flatten()
-                .collect();
+            let mut bytes = Vec::with_capacity(chunk.len() * 16);
+            for entry in chunk {
+                bytes.extend(seal(entry.position, position_place(line)).to_le_bytes());
+                bytes.extend(seal(entry.newest_edit, newest_edit_place(line)).to_le_bytes());
+                line += 1;
+            }
             file.write_all_at(&bytes, offset)?;
             offset += bytes.len() as u64;
         }
@@ -107,14 +110,16 @@ impl LineIndex {
             .unwrap_or(usize::MAX / 2)
     }
 
-    /// Where `line` is.
+    /// Where `line` is; [`NO_POSITION`] when the index does not tell.
     pub(crate) fn position(&self, line: u64) -> Result<u64, DiskError> {
-        self.words.load(Self::word_of(line))
+        let word = self.words.load(Self::word_of(line))?;
+        Ok(open(word, position_place(line)).unwrap_or(NO_POSITION))
     }
 
-    /// Where the newest edit of `line` is; 0 for none.
+    /// Where the newest edit of `line` is; 0 for none, [`NO_POSITION`] when the index does not tell.
     pub(crate) fn newest_edit(&self, line: u64) -> Result<u64, DiskError> {
-        self.words.load(Self::word_of(line) + 1)
+        let word = self.words.load(Self::word_of(line) + 1)?;
+        Ok(open(word, newest_edit_place(line)).unwrap_or(NO_POSITION))
     }
 
     pub(crate) fn entry(&self, line: u64) -> Result<IndexEntry, DiskError> {
@@ -124,13 +129,13 @@ impl LineIndex {
     /// Stores a new line's entry.
     pub(crate) fn set_entry(&self, line: u64, entry: IndexEntry) -> Result<(), DiskError> {
         let word = Self::word_of(line);
-        self.words.store(word, entry.position)?;
-        self.words.store(word + 1, entry.newest_edit)
+        self.words.store(word, seal(entry.position, position_place(line)))?;
+        self.words.store(word + 1, seal(entry.newest_edit, newest_edit_place(line)))
     }
 
     /// Stores where the newest edit of `line` is.
     pub(crate) fn set_newest_edit(&self, line: u64, position: u64) -> Result<(), DiskError> {
-        self.words.store(Self::word_of(line) + 1, position)
+        self.words.store(Self::word_of(line) + 1, seal(position, newest_edit_place(line)))
     }
 
     /// The checksum over the first `lines` entries; none when the index does not hold that many.

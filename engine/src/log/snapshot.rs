@@ -16,6 +16,8 @@ use super::walk::{Mark, Walk, mark_at};
 use super::window::{Frame, SCATTERED_LEN_BYTES, SEQUENTIAL_LEN_BYTES, Window};
 use crate::event::{Event, Kind, Line, decode, decode_edit, decode_line, previous_edit};
 use crate::fold::{FoldedLine, PlacedEdit, fold};
+use crate::format::sealed_word::NO_POSITION;
+use crate::planted::{Defect, is_planted};
 
 /// When at least this part of all lines is asked for, one pass over the log costs less than following
 /// each line's edits: one in four.
@@ -168,7 +170,8 @@ impl<'reader> Snapshot<'reader> {
                 Ok(_) => return Err(self.damaged(position, format!("line {line}'s edit was expected there"))),
                 Err(_) => return Err(unknown_kind(&frame)),
             };
-            let placed = (position < end).then(|| placed_edit(&frame)).transpose();
+            let counts = position < end || is_planted(Defect::EditPastSnapshot);
+            let placed = counts.then(|| placed_edit(&frame)).transpose();
             let seq = frame.header.seq;
             let (previous, placed) = previous
                 .and_then(|previous| placed.map(|placed| (previous, placed)))
@@ -400,7 +403,10 @@ impl<'reader> Snapshot<'reader> {
             let path = self.reader.segments.path().to_owned();
             return Err(ReadError::NoSuchLine { path, line, lines: self.lines });
         }
-        Ok(position_in(self.reader, line)?)
+        match position_in(self.reader, line)? {
+            NO_POSITION => Err(self.damaged(0, format!("the index does not tell where line {line} is"))),
+            position => Ok(position),
+        }
     }
 
     fn newest_edit(&self, line: u64) -> Result<u64, ReadError> {

@@ -15,6 +15,8 @@ use crate::format::frame::{
     FRAME_ALIGNMENT, FRAME_ALIGNMENT_BYTES, FRAME_HEADER_LEN_BYTES, FrameHeader, UNSYNCED_UNKNOWN,
 };
 
+use crate::planted::{Defect, is_planted};
+
 /// Checksum work is at most this many times the bytes that are searched.
 const WORK_FACTOR: u64 = 4;
 
@@ -59,7 +61,7 @@ pub(crate) fn judge(
         if segments.proved_end(stop.segment).is_some() {
             return Err(corrupt(format!("a later segment vouches for these bytes: {}", stop.fault)));
         }
-        if let Some(witness) = survivors.witness {
+        if let Some(witness) = survivors.witness.filter(|_| !is_planted(Defect::SyncDistanceIgnored)) {
             let why =
                 format!("{}, and the event at position {witness} was written when it was whole", stop.fault);
             return Err(corrupt(why));

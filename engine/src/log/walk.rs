@@ -11,6 +11,7 @@ use super::window::{Frame, SCATTERED_LEN_BYTES, SEQUENTIAL_LEN_BYTES, Window};
 use crate::event::Kind;
 use crate::format::frame::FrameFault;
 use crate::format::segment::FIRST_FRAME_OFFSET;
+use crate::planted::{Defect, is_planted};
 
 /// A place between two frames, and what has been counted up to there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +226,7 @@ pub(crate) fn survey(
             Some(Err(stop)) => break Some(stop),
             Some(Ok(frame)) => {
                 pending.extend(IndexChange::of(&frame, lines));
-                if frame.header.is_batch_end() {
+                if frame.header.is_batch_end() || is_planted(Defect::BatchEndIgnored) {
                     pending.drain(..).for_each(&mut accept);
                     accepted = walk.mark();
                 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::attach::{
-    Attached, RecoveryCause, RecoveryReport, attach, begin_behind, first_header, store_changes,
+    Attached, IndexTrust, RecoveryCause, RecoveryReport, attach, begin_behind, first_header, store_changes,
 };
 use super::batch::{Batch, Place, lay_out, lay_out_closed};
 use super::cursor::Cursor;
@@ -20,7 +20,9 @@ use super::options::{Durability, Options};
 use super::segments::Segments;
 use crate::event::{Closed, Event};
 use crate::format::SEGMENT_LEN_MAX_BYTES;
+use crate::format::sealed_word::NO_POSITION;
 use crate::format::segment::{FIRST_FRAME_OFFSET, Reason};
+use crate::planted::{Defect, is_planted};
 
 /// A log that can be appended to. Many may be open on one log, in one process or in several; they take
 /// turns, one batch at a time.
@@ -165,7 +167,7 @@ struct Writer {
 
 impl Writer {
     fn attach(directory: LogDirectory, options: Options) -> Result<Self, OpenError> {
-        let attached = attach(&directory, &options)?;
+        let attached = attach(&directory, &options, IndexTrust::Checked)?;
         let writers = Some(WritersLock::join(&directory)?);
         let last_sync = Instant::now();
         Ok(Self { directory, options, writers, attached, last_sync, has_failed: false, is_out: false })
@@ -181,7 +183,8 @@ impl Writer {
             if head.has_failed_sync()? {
                 return Err(AppendError::Poisoned(self.directory.path().to_owned()));
             }
-            let is_unchanged = head.end()? == at.position
+            // An end that is not whole is nobody's: the log is looked at anew.
+            let is_unchanged = head.end().is_ok_and(|end| end == at.position)
                 && head.index_nonce()? == index.nonce()
                 && segments.last().file_end()? == at.position
                 && !segments.has_next()?;
@@ -189,8 +192,12 @@ impl Writer {
                 return Ok(());
             }
         }
+        self.attach_again(IndexTrust::Checked)
+    }
+
+    fn attach_again(&mut self, trust: IndexTrust) -> Result<(), AppendError> {
         let report = self.attached.report;
-        self.attached = attach(&self.directory, &self.options)?;
+        self.attached = attach(&self.directory, &self.options, trust)?;
         if self.attached.report.cause == RecoveryCause::None {
             self.attached.report = report;
         }
@@ -204,6 +211,9 @@ impl Writer {
 
     fn append(&mut self, events: &[Event]) -> Result<Cursor, AppendError> {
         self.catch_up()?;
+        if self.meets_damaged_word(events)? {
+            self.attach_again(IndexTrust::None)?;
+        }
         let ts_us = self.options.clock.now_us();
         let index = |line| self.attached.index.newest_edit(line);
         let mut batch = lay_out(events, self.place(ts_us), index)?;
@@ -217,6 +227,20 @@ impl Writer {
             batch = lay_out(events, self.place(ts_us), index)?;
         }
         self.write(&batch)
+    }
+
+    /// Whether the index does not tell the newest edit of a line that `events` edit: the chain of edits may
+    /// not be continued from a guess.
+    fn meets_damaged_word(&self, events: &[Event]) -> Result<bool, AppendError> {
+        let Attached { index, at, .. } = &self.attached;
+        for event in events {
+            if let Event::Edit(edit) = event {
+                if edit.line < at.lines && index.newest_edit(edit.line)? == NO_POSITION {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Begins a new segment if `len_bytes` do not fit into the last one.
@@ -237,12 +261,23 @@ impl Writer {
     /// Writes and publishes a batch that was laid out for the end of the last segment.
     fn write(&mut self, batch: &Batch) -> Result<Cursor, AppendError> {
         let after = batch.after;
-        self.attached.index.reserve(after.lines)?;
+        if !is_planted(Defect::IndexRoomAfterFrames) {
+            self.attached.index.reserve(after.lines)?;
+        }
+        if is_planted(Defect::PublishBeforeWrite) {
+            self.attached.head.publish(after.position, after.lines)?;
+        }
         let segment = self.attached.segments.last();
         let offset = self.attached.at.position - segment.base();
         if let Err(error) = segment.file.write_all_at(&batch.bytes, offset) {
             self.has_failed = true;
             return Err(error.into());
+        }
+        if is_planted(Defect::IndexRoomAfterFrames) {
+            self.attached.index.reserve(after.lines)?;
+        }
+        if is_planted(Defect::PublishBeforeSync) {
+            self.attached.head.publish(after.position, after.lines)?;
         }
         if self.options.durability == Durability::Each {
             self.sync_up_to(after.position)?;
@@ -275,8 +310,10 @@ impl Writer {
     /// the system may have dropped the bytes while its cache still shows them.
     fn sync_up_to(&mut self, position: u64) -> Result<(), AppendError> {
         if let Err(error) = self.attached.segments.last().file.sync() {
-            // If even this store fails, this writer at least is out.
-            self.is_out = self.attached.head.set_failed_sync().is_err();
+            if !is_planted(Defect::FailedSyncForgotten) {
+                // If even this store fails, this writer at least is out.
+                self.is_out = self.attached.head.set_failed_sync().is_err();
+            }
             return Err(self.outcome_unknown(error));
         }
         self.last_sync = Instant::now();
@@ -322,7 +359,11 @@ impl Log {
     }
 
     pub(super) fn begin_segment(&mut self) {
-        assert!(self.writer.begin_segment_for(SEGMENT_LEN_MAX_BYTES).unwrap());
+        assert!(self.try_begin_segment().unwrap());
+    }
+
+    pub(super) fn try_begin_segment(&mut self) -> Result<bool, AppendError> {
+        self.writer.begin_segment_for(SEGMENT_LEN_MAX_BYTES)
     }
 
     pub(super) fn fail_sync(&mut self) {

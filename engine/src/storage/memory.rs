@@ -37,6 +37,7 @@ pub(crate) enum Operation {
     Rename {
         from: String,
         to: String,
+        file: usize,
     },
     Remove {
         name: String,
@@ -60,6 +61,11 @@ pub(crate) struct Image {
 }
 
 impl Image {
+    /// Whether a name is that of a segment.
+    pub(crate) fn is_segment(name: &str) -> bool {
+        name.strip_suffix(".seg").is_some()
+    }
+
     pub(crate) fn file_mut(&mut self, file: usize) -> &mut Vec<u8> {
         if self.files.len() <= file {
             self.files.resize(file + 1, Vec::new());
@@ -101,10 +107,10 @@ impl Image {
                 let content = self.file_mut(*file);
                 content.resize(len_bytes.max(content.len()), 0);
             }
-            Operation::Rename { from, to } => {
-                if let Some(file) = self.names.remove(from) {
-                    self.names.insert(to.clone(), file);
-                }
+            Operation::Rename { from, to, file } => {
+                self.file_mut(*file);
+                self.names.remove(from);
+                self.names.insert(to.clone(), *file);
             }
             Operation::Remove { name } => {
                 self.names.remove(name);
@@ -141,6 +147,7 @@ struct State {
     calls: usize,
     failing: Option<(usize, Failure)>,
     has_failed: bool,
+    has_failed_sync: bool,
 }
 
 #[derive(Debug, Default)]
@@ -196,6 +203,11 @@ impl MemoryDirectory {
 
     pub(crate) fn has_failed(&self) -> bool {
         self.state().has_failed
+    }
+
+    /// Whether a sync of a file failed, in whichever way.
+    pub(crate) fn has_failed_sync(&self) -> bool {
+        self.state().has_failed_sync
     }
 
     /// Lets every lock go, as the death of all processes does.
@@ -287,11 +299,11 @@ impl Directory for MemoryDirectory {
     fn rename(&self, from: &str, to: &str, replacing: bool) -> io::Result<()> {
         let mut state = self.state();
         state.call(false, false)?;
-        state.file_of(from)?;
+        let file = state.file_of(from)?;
         if !replacing && state.file_of(to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        state.record(Operation::Rename { from: from.to_owned(), to: to.to_owned() });
+        state.record(Operation::Rename { from: from.to_owned(), to: to.to_owned(), file });
         Ok(())
     }
 
@@ -386,6 +398,7 @@ impl StoredFile for MemoryFile {
         let mut state = self.directory.state();
         if let Err(error) = state.call(true, false) {
             // The system calls the pages clean although the disk does not hold them.
+            state.has_failed_sync = true;
             state.unsynced.remove(&self.file);
             return Err(error);
         }

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::walk::{Mark, survey};
 use super::super::{Log, Mapping, Reader};
-use super::{by_chain, heard, ops, run, unsynced};
+use super::{by_chain, heard, ops, replay_event, run, unsynced};
 use crate::format::index::IndexEntry;
-use crate::{Change, Edit, EditTarget, Event, PlacedEdit, Replay, fold};
+use crate::{Change, Edit, EditTarget, PlacedEdit, Replay, fold};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -22,16 +22,7 @@ proptest! {
         for end in ends {
             let mut replay = Replay::new();
             for recorded in events.iter().filter(|recorded| recorded.position < end) {
-                match &recorded.event {
-                    Event::Line(line) => replay.push_line(line.clone()),
-                    Event::Edit(edit) => replay.push_edit(PlacedEdit {
-                        position: recorded.position,
-                        seq: recorded.seq,
-                        ts_us: recorded.ts_us,
-                        edit: edit.clone(),
-                    }),
-                    _ => {}
-                }
+                replay_event(&mut replay, recorded);
             }
             let mut snapshot = reader.snapshot().unwrap().rewound_to(end).unwrap();
             let expected = replay.lines();

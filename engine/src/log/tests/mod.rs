@@ -6,6 +6,7 @@ mod hostile;
 mod laws;
 mod recovery;
 mod rotation;
+mod simulation;
 mod taking_over;
 mod writing;
 
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::{Durability, Log, Mapping, Options, Reader, Snapshot};
-use crate::{Change, Edit, EditTarget, Event, Finished, FoldedLine, Line, Track};
+use super::{Durability, Log, Mapping, Options, Reader, Recorded, Snapshot};
+use crate::{Change, Edit, EditTarget, Event, Finished, FoldedLine, Line, PlacedEdit, Replay, Track};
 
 pub(super) fn segment(session: &Path, ordinal: u64) -> PathBuf {
     session.join(format!("log/{ordinal:010}.seg"))
@@ -152,6 +153,20 @@ fn event(op: &Op, lines: &mut u64, edits: &[(EditTarget, u64)]) -> Option<Event>
         }
         Op::Fact => finished(),
     })
+}
+
+/// Lets the fold's naive twin see one event.
+pub(super) fn replay_event(replay: &mut Replay, recorded: &Recorded) {
+    match &recorded.event {
+        Event::Line(line) => replay.push_line(line.clone()),
+        Event::Edit(edit) => replay.push_edit(PlacedEdit {
+            position: recorded.position,
+            seq: recorded.seq,
+            ts_us: recorded.ts_us,
+            edit: edit.clone(),
+        }),
+        _ => {}
+    }
 }
 
 /// Every line, each by following its own edits.
