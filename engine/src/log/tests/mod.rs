@@ -7,6 +7,7 @@ mod laws;
 mod recovery;
 mod rotation;
 mod simulation;
+mod state_machine;
 mod taking_over;
 mod writing;
 

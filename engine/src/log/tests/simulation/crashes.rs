@@ -2,7 +2,7 @@
 //! what they left.
 
 use super::super::super::{Durability, Mapping};
-use super::history::{History, Promise, check_journal, usual_run};
+use super::history::{History, Player, Promise, check_journal, usual_run};
 use super::images::{Filling, PowerLoss, power_losses, process_deaths};
 use super::verdict::{Case, read};
 use super::{Seeded, is_exhaustive};
@@ -164,4 +164,46 @@ fn mending_may_die_at_any_moment() {
     }
     println!("{mendings} mendings, {judged} deaths in them");
     assert!(mendings > 0 && judged > 50, "{mendings} mendings, {judged} deaths in them");
+}
+
+/// A copy that is made while the log is written has each of its files from another moment, whether they are
+/// new or laid over an older copy: an exact prefix, or an error with a name.
+#[test]
+fn a_copy_made_while_it_is_written_is_a_prefix_or_is_refused_by_name() {
+    let history = usual_run(Durability::Each, Mapping::On);
+    let mut moments = vec![history.before.clone()];
+    for operation in &history.journal {
+        let mut next = moments[moments.len() - 1].clone();
+        next.apply(operation);
+        moments.push(next);
+    }
+    let (mut random, mut refused, mut judged) = (Seeded(13), 0, 0);
+    for _ in 0..if is_exhaustive() { 20_000 } else { 1_500 } {
+        let mut moment = || usize::try_from(random.next()).unwrap_or(0) % moments.len();
+        let names = &moments[moment()];
+        let segments = moment();
+        let mut copy = Image { names: names.names.clone(), ..Image::default() };
+        for (name, file) in &names.names {
+            // The segments are from moments near to each other, everything else from anywhere.
+            let from = if Image::is_segment(name) {
+                (segments + moment() % 4).min(moments.len() - 1)
+            } else {
+                moment()
+            };
+            *copy.file_mut(*file) = moments[from].files.get(*file).cloned().unwrap_or_default();
+        }
+        let player = Player::go_on(copy.clone(), 1, Durability::Each, Mapping::On);
+        judged += 1;
+        match read(player.directory(), Mapping::On, &history.issued).unwrap() {
+            Ok(_) => {
+                let mut player = player;
+                if player.open().is_ok() {
+                    read(player.directory(), Mapping::On, &history.issued).unwrap().unwrap();
+                }
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{judged} copies, {refused} refused");
+    assert!(refused < judged, "not one copy could be read");
 }

@@ -18,7 +18,7 @@ mod planted;
 mod verdict;
 
 /// Whether every image is judged instead of a sample.
-fn is_exhaustive() -> bool {
+pub(super) fn is_exhaustive() -> bool {
     std::env::var_os("AMBIENT_EXHAUSTIVE").is_some_and(|value| value == "1")
 }
 
