@@ -149,7 +149,9 @@ impl Machine {
                 self.writer(0).begin_segment();
             }
             Command::Close => {
-                self.writers.iter_mut().filter_map(Option::take).for_each(|log| log.close().unwrap())
+                for log in self.writers.iter_mut().filter_map(Option::take) {
+                    log.close().unwrap();
+                }
             }
             Command::Kill => self.kill(),
             Command::PowerLoss => self.lose_power(),
@@ -202,7 +204,9 @@ impl Machine {
         let events = reader.snapshot().unwrap().events().unwrap();
         assert!(events.iter().map(|recorded| &recorded.event).eq(&self.appended), "{events:?}");
         let mut replay = Replay::new();
-        events.iter().for_each(|recorded| replay_event(&mut replay, recorded));
+        for recorded in &events {
+            replay_event(&mut replay, recorded);
+        }
         let expected = replay.lines();
         assert_eq!(reader.snapshot().unwrap().since(0).unwrap(), expected);
         if command == Command::Poll {
