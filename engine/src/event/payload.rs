@@ -19,13 +19,15 @@ pub const PAYLOAD_SCHEMA: u16 = 1;
 /// Bytes of an edit's payload before the coded part: the previous edit's position.
 const PREVIOUS_EDIT_LEN_BYTES: usize = 8;
 
-/// What decoding may claim. The codec counts an integer with its full size though it may take one byte, so
-/// the longest payload can claim eight times its length; a length that is a lie ends here.
-const CLAIM_MAX_BYTES: usize = 9 * PAYLOAD_LEN_MAX_BYTES as usize;
+/// What decoding may claim for each byte of a payload. The codec counts an integer with its full size though
+/// it may take one byte, so an honest payload claims up to eight times its length.
+const CLAIM_FACTOR: usize = 9;
 
-type Codec = Configuration<LittleEndian, Varint, Limit<CLAIM_MAX_BYTES>>;
+const CLAIM_MAX_BYTES: usize = CLAIM_FACTOR * PAYLOAD_LEN_MAX_BYTES as usize;
 
-const CODEC: Codec = bincode::config::standard().with_limit::<CLAIM_MAX_BYTES>();
+type Codec<const CLAIM_MAX_BYTES: usize> = Configuration<LittleEndian, Varint, Limit<CLAIM_MAX_BYTES>>;
+
+const CODEC: Codec<CLAIM_MAX_BYTES> = bincode::config::standard().with_limit::<CLAIM_MAX_BYTES>();
 
 /// A payload that could not be coded or read.
 #[derive(Debug, thiserror::Error)]
@@ -93,8 +95,21 @@ fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError
     Ok(())
 }
 
+/// Reads a value that takes up all of `payload`. The codec makes room for a text before it looks whether the
+/// bytes are there, and its limit is a constant: so there are several, and a short payload cannot claim much.
 fn read<T: DeserializeOwned>(payload: &[u8]) -> Result<T, PayloadError> {
-    let (value, len_bytes) = bincode::serde::decode_from_slice(payload, CODEC)?;
+    match payload.len() {
+        0..=0x400 => read_within::<T, { CLAIM_FACTOR * 0x400 }>(payload),
+        0x401..=0x4000 => read_within::<T, { CLAIM_FACTOR * 0x4000 }>(payload),
+        0x4001..=0x4_0000 => read_within::<T, { CLAIM_FACTOR * 0x4_0000 }>(payload),
+        0x4_0001..=0x40_0000 => read_within::<T, { CLAIM_FACTOR * 0x40_0000 }>(payload),
+        _ => read_within::<T, CLAIM_MAX_BYTES>(payload),
+    }
+}
+
+fn read_within<T: DeserializeOwned, const CLAIM_MAX_BYTES: usize>(payload: &[u8]) -> Result<T, PayloadError> {
+    let codec: Codec<CLAIM_MAX_BYTES> = bincode::config::standard().with_limit::<CLAIM_MAX_BYTES>();
+    let (value, len_bytes) = bincode::serde::decode_from_slice(payload, codec)?;
     match payload.len() - len_bytes {
         0 => Ok(value),
         trailing => Err(PayloadError::Trailing(trailing)),

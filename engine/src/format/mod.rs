@@ -20,3 +20,6 @@ pub const SEGMENT_LEN_MAX_BYTES: u64 = 64 << 20;
 
 /// The identity of a session's log: 16 random bytes, the same in each of its files.
 pub type SessionUuid = [u8; 16];
+
+#[cfg(test)]
+mod tests;

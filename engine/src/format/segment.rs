@@ -63,7 +63,8 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 5] = [Self::First, Self::Full, Self::TornTail, Self::MachineDied, Self::SyncFailed];
+    pub(super) const ALL: [Self; 5] =
+        [Self::First, Self::Full, Self::TornTail, Self::MachineDied, Self::SyncFailed];
 
     fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| *reason as u8 == number)

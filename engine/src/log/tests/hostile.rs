@@ -6,97 +6,12 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::super::{Log, Mapping, OpenError, ReadError, Reader};
+use super::crafted::Crafted;
 use super::{edit, heard, line, segment, speaker, unsynced};
 use crate::event::{Closed, PAYLOAD_SCHEMA, encode};
-use crate::format::frame::{FLAG_BATCH_END, FLAG_IGNORABLE, FrameHeader, UNSYNCED_UNKNOWN, seal_frame};
-use crate::format::index::{IndexChecksum, IndexEntry, IndexHeader};
-use crate::format::segment::{Reason, SegmentHeader};
+use crate::format::frame::{FLAG_BATCH_END, FLAG_IGNORABLE};
+use crate::format::index::IndexEntry;
 use crate::{Change, EditTarget, Event, Kind};
-
-const SALT: u32 = 77;
-const UUID: [u8; 16] = [3; 16];
-
-/// A first segment, written frame by frame with any content and the right checksums.
-struct Crafted {
-    bytes: Vec<u8>,
-    next_seq: u64,
-}
-
-impl Crafted {
-    fn new() -> Self {
-        let header = SegmentHeader {
-            uuid: UUID,
-            ordinal: 0,
-            first_seq: 0,
-            first_line: 0,
-            base: 0,
-            salt: SALT,
-            previous_proved_end: 0,
-            discarded_len_bytes: 0,
-            reason: Reason::First,
-            created_us: 0,
-            writable: true,
-        };
-        Self { bytes: header.encode().to_vec(), next_seq: 0 }
-    }
-
-    /// Adds a frame and gives its position.
-    fn frame(&mut self, kind: u8, line: u64, payload: &[u8]) -> u64 {
-        self.sealed(kind, FLAG_BATCH_END, PAYLOAD_SCHEMA, line, payload)
-    }
-
-    fn sealed(&mut self, kind: u8, flags: u8, schema: u16, line: u64, payload: &[u8]) -> u64 {
-        let start = self.bytes.len();
-        self.bytes.resize(start + 40, 0);
-        self.bytes.extend_from_slice(payload);
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
-        let header = FrameHeader {
-            payload_len_bytes: u32::try_from(payload.len()).unwrap(),
-            crc: 0,
-            seq: self.next_seq,
-            line,
-            ts_us: 0,
-            kind,
-            flags,
-            schema,
-            unsynced: UNSYNCED_UNKNOWN,
-        };
-        seal_frame(&mut self.bytes[start..], &header, SALT, start as u64);
-        self.next_seq += 1;
-        start as u64
-    }
-
-    fn event(&mut self, line: u64, event: &Event, previous: u64) -> u64 {
-        let mut payload = Vec::new();
-        encode(event, previous, &mut payload).unwrap();
-        self.frame(event.kind().number(), line, &payload)
-    }
-
-    fn place(&self) -> tempfile::TempDir {
-        let session = tempfile::tempdir().unwrap();
-        fs::create_dir(session.path().join("log")).unwrap();
-        fs::write(segment(session.path(), 0), &self.bytes).unwrap();
-        session
-    }
-
-    /// Ends the log with a closing frame that vouches for an index of `entries`, and writes that index.
-    fn close_with(mut self, entries: &[IndexEntry]) -> tempfile::TempDir {
-        let mut checksum = IndexChecksum::default();
-        let mut index = IndexHeader { uuid: UUID, nonce: 9 }.encode().to_vec();
-        index.resize(4096, 0);
-        for entry in entries {
-            checksum.add(*entry);
-            index.extend_from_slice(&entry.position.to_le_bytes());
-            index.extend_from_slice(&entry.newest_edit.to_le_bytes());
-        }
-        let lines = entries.len() as u64;
-        let closed = Closed { lines, end: self.bytes.len() as u64, index_crc: checksum.finish() };
-        self.sealed(Kind::Closed.number(), FLAG_BATCH_END | FLAG_IGNORABLE, 1, lines, &closed.to_bytes());
-        let session = self.place();
-        fs::write(session.path().join("log/lines.idx"), index).unwrap();
-        session
-    }
-}
 
 /// Everything a reader can be asked, and a writer after it; what matters is that it ends.
 fn use_in_every_way(session: &Path) {
@@ -120,7 +35,7 @@ fn a_chain_of_edits_that_points_forward_or_at_itself_is_named() {
     for pointing in [u64::MAX, 0] {
         let mut log = Crafted::new();
         log.event(0, &line("one"), 0);
-        let own = log.bytes.len() as u64;
+        let own = log.position();
         log.event(0, &speaker(0, "Ana"), if pointing == 0 { own } else { pointing });
         let session = log.place();
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
@@ -221,7 +136,7 @@ fn an_index_that_is_vouched_for_and_wrong_does_not_change_what_is_read() {
         vec![entry(0, 0), entry(0, 0)],
         vec![entry(one, one), entry(two, 3)],
     ] {
-        let copy = Crafted { bytes: log.bytes.clone(), next_seq: log.next_seq };
+        let copy = log.clone();
         let session = copy.close_with(&entries);
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();
@@ -242,7 +157,7 @@ fn an_unknown_kind_that_may_not_be_skipped_stops_the_fold_of_its_line_by_every_w
     let unknown = log.frame(99, 0, &[0; 8]);
     let entries =
         [IndexEntry { position: one, newest_edit: unknown }, IndexEntry { position: two, newest_edit: 0 }];
-    let copy = Crafted { bytes: log.bytes.clone(), next_seq: log.next_seq };
+    let copy = log.clone();
     for session in [log.place(), copy.close_with(&entries)] {
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();

@@ -1,5 +1,6 @@
 //! Tests that look inside: laws over random histories, and every way a log can be found.
 
+mod crafted;
 mod damage;
 mod golden;
 mod hostile;

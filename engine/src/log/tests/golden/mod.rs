@@ -1,7 +1,10 @@
 //! Frozen logs: what a version wrote must be read by every later one, byte for byte.
 //!
 //! `engine/tests/golden/<name>/` holds a log directory and what it says. To add one, write the history
-//! here and run the tests once with `AMBIENT_WRITE_GOLDEN=1`; one that exists is never written again.
+//! here or in `found` and run the tests once with `AMBIENT_WRITE_GOLDEN=1`; one that exists is never written
+//! again.
+
+mod found;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +13,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::walk::{Mark, Walk};
-use super::super::{Log, Mapping, Options, Reader};
+use super::super::{Log, Mapping, Options, Reader, Snapshot};
 use super::{edit, heard, line, speaker, unsynced};
 use crate::event::{decode, encode, previous_edit};
 use crate::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Dropped, Edit,
-    EditTarget, Event, Finished, FixedClock, Generation, Kind, Line, MetaChange, ModelReference, Opened,
-    Origin, Progress, Track, TrackSource,
+    EditTarget, Event, Finished, FixedClock, FoldedLine, Generation, Kind, Line, MetaChange, ModelReference,
+    Opened, Origin, Progress, Track, TrackSource,
 };
 
 fn golden(name: &str) -> PathBuf {
@@ -118,36 +121,44 @@ fn every_kind() -> Vec<Vec<Event>> {
 fn told(session: &Path) -> Value {
     let mut reader = Reader::open(session, Mapping::Off).unwrap();
     let mut snapshot = reader.snapshot().unwrap();
-    let lines: Vec<Value> = snapshot
-        .since(0)
-        .unwrap()
-        .into_iter()
-        .map(|line| {
-            let voices: Vec<Value> = line
-                .voices
-                .iter()
-                .map(|voice| json!([voice.at_ms, voice.at_character, voice.name]))
-                .collect();
-            json!({
-                "index": line.index, "heard": line.heard, "text": line.text, "speaker": line.speaker,
-                "hidden": line.hidden, "voices": voices,
-            })
+    json!({ "lines": folded(snapshot.since(0).unwrap()), "events": events(&mut snapshot) })
+}
+
+fn folded(lines: Vec<FoldedLine>) -> Vec<Value> {
+    let lines = lines.into_iter().map(|line| {
+        let voices: Vec<Value> =
+            line.voices.iter().map(|voice| json!([voice.at_ms, voice.at_character, voice.name])).collect();
+        json!({
+            "index": line.index, "heard": line.heard, "text": line.text, "speaker": line.speaker,
+            "hidden": line.hidden, "voices": voices,
         })
-        .collect();
-    let events: Vec<Value> = snapshot
-        .events()
-        .unwrap()
-        .iter()
-        .map(|recorded| {
-            json!([recorded.position, recorded.seq, recorded.ts_us, format!("{:?}", recorded.event.kind())])
-        })
-        .collect();
-    json!({ "lines": lines, "events": events })
+    });
+    lines.collect()
+}
+
+fn events(snapshot: &mut Snapshot<'_>) -> Vec<Value> {
+    let events = snapshot.events().unwrap().into_iter().map(|recorded| {
+        json!([recorded.position, recorded.seq, recorded.ts_us, format!("{:?}", recorded.event.kind())])
+    });
+    events.collect()
+}
+
+fn is_to_be_written(directory: &Path) -> bool {
+    std::env::var_os("AMBIENT_WRITE_GOLDEN").is_some() && !directory.exists()
+}
+
+fn write_expected(directory: &Path, expected: &Value) {
+    let text = serde_json::to_string_pretty(expected).unwrap();
+    fs::write(directory.join("expected.json"), text + "\n").unwrap();
+}
+
+fn expected(name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(golden(name).join("expected.json")).unwrap()).unwrap()
 }
 
 fn write_golden(name: &str) {
     let directory = golden(name);
-    if std::env::var_os("AMBIENT_WRITE_GOLDEN").is_none() || directory.exists() {
+    if !is_to_be_written(&directory) {
         return;
     }
     fs::create_dir_all(&directory).unwrap();
@@ -168,8 +179,7 @@ fn write_golden(name: &str) {
     for cache in ["head", "LOCK", "WRITERS"] {
         fs::remove_file(directory.join("log").join(cache)).unwrap();
     }
-    let expected = serde_json::to_string_pretty(&told(&directory)).unwrap();
-    fs::write(directory.join("expected.json"), expected).unwrap();
+    write_expected(&directory, &told(&directory));
 }
 
 /// A copy of a golden log that may be written to.
@@ -186,9 +196,7 @@ fn copy_of(name: &str) -> tempfile::TempDir {
 #[test]
 fn a_log_with_every_kind_of_event_reads_as_it_did() {
     write_golden("every-kind");
-    let expected: Value =
-        serde_json::from_str(&fs::read_to_string(golden("every-kind").join("expected.json")).unwrap())
-            .unwrap();
+    let expected = expected("every-kind");
     assert_eq!(told(&golden("every-kind")), expected);
     let copy = copy_of("every-kind");
     fs::remove_file(copy.path().join("log/lines.idx")).unwrap();
