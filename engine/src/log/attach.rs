@@ -3,7 +3,8 @@
 //! Runs under the batch lock. Where to write is never taken from `head`: it is the end of the last
 //! segment's file, and if that is not where the last published batch ends, the writer before died or
 //! failed. Whole batches it left are synced and published; anything else stays where it is and a new
-//! segment begins behind it. Not one byte of the log is cut off or overwritten.
+//! segment begins behind it. Not one byte of the log is cut off or overwritten. The letters are the rows of
+//! `docs/design/RECOVERY.md`.
 
 use super::closed::closed_end;
 use super::disk::{DiskError, LogDirectory};
@@ -88,7 +89,7 @@ pub(crate) fn attach(
     }
     let mapped = options.mapping == Mapping::On && !directory.copies_on_write()?;
     if segments.last().is_empty()? {
-        // Whoever made it may have died before its name was durable.
+        // Case H. Whoever made it may have died before its name was durable.
         directory.sync()?;
     }
     let head = HeadPage::open_or_create(directory, mapped)?;
@@ -124,11 +125,13 @@ fn find_start(
     let Some(identity) = head.fitting_identity(segments.uuid())? else {
         let closed = closed_end(segments)?;
         let trusted = match (closed, open_index()?) {
+            // Case D.
             (Some((closed, mark)), Some(index))
                 if index.checksum(closed.lines)? == Some(closed.index_crc) =>
             {
                 Some((index, mark))
             }
+            // Case E, or F without a closing frame.
             _ => None,
         };
         let cause = if closed.is_some() { RecoveryCause::None } else { RecoveryCause::NotClosed };
@@ -141,6 +144,7 @@ fn find_start(
     };
     let words = head.load()?;
     if head.has_failed_sync()? {
+        // Case G.
         if !is_planted(Defect::CacheBelievedAfterFailedSync) {
             segments.last().file.forget_cached_pages()?;
         }
@@ -153,6 +157,7 @@ fn find_start(
         }
         _ => None,
     };
+    // Case A; else B, and C when bytes are left behind the last whole batch.
     let is_whole = segments.last().file_end()? == words.end;
     let cause = if is_whole { RecoveryCause::None } else { RecoveryCause::WriterDied };
     Ok(Start { cause, words: Some(words), trusted })
@@ -179,7 +184,7 @@ struct Found {
 impl Found {
     fn torn_tail(&self, segments: &Segments) -> Result<TornTail, OpenError> {
         let proved = self.words.map(|words| match self.cause {
-            // After a failed sync only what was durable before is certain to be there.
+            // Case G: after a failed sync only what was durable before is certain to be there.
             RecoveryCause::SyncFailed => (words.durable, "the disk had confirmed everything"),
             _ => (words.end, "whole batches had been published"),
         });
@@ -264,7 +269,7 @@ impl Found {
             }
             RecoveryCause::WriterDied | RecoveryCause::None => None,
         };
-        // An empty last segment is used, not replaced.
+        // Case H: an empty last segment is used, not replaced.
         let is_empty = segments.last().is_empty()?;
         let at = match reason {
             Some(reason) if !is_empty => begin_behind(&mut segments, accepted, reason, options)?,
@@ -302,7 +307,7 @@ pub(crate) fn store_changes(index: &LineIndex, changes: &[IndexChange]) -> Resul
     Ok(())
 }
 
-/// A dead writer may have stored newest edits of a batch that does not count. Each such word that still
+/// Case C: a dead writer may have stored newest edits of a batch that does not count. Each such word that still
 /// names an abandoned frame is put back to the edit before it, newest frame first.
 fn put_back_newest_edits(segments: &Segments, index: &LineIndex, accepted: Mark) -> Result<(), ReadError> {
     let mut abandoned = Vec::new();

@@ -1,6 +1,6 @@
 //! The log's files: what [`storage`](crate::storage) does, with errors that say what was tried and where.
 //!
-//! Data moves by read and write, where an error is a value. A read or write that the system cuts short or
+//! Data moves by read and write, where an error is a value (case M of `docs/design/RECOVERY.md`). A read or write that the system cuts short or
 //! interrupts goes on here, and nowhere else.
 
 use std::io;

@@ -262,11 +262,14 @@ impl WayIn<'_> {
     fn find(&self) -> Result<(Segments, (Source, Seen)), OpenError> {
         let mut segments = Segments::open(self.directory, false)?;
         let found = match self.by_head(&mut segments)? {
+            // Cases A to C and G of `docs/design/RECOVERY.md`.
             Some(found) => Some(found),
+            // Case D.
             None => self.by_closing_frame(&segments)?,
         };
         let found = match found {
             Some(found) => found,
+            // Cases E and F; I to K show here as the place where the walk stops.
             None => by_walk(&segments)?,
         };
         Ok((segments, found))

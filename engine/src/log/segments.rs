@@ -1,7 +1,7 @@
 //! The segments of a log, in order, and reading bytes by logical position.
 //!
 //! Opening checks what the headers promise: ordinals without a gap, one log, each base where the file
-//! before it ends. Left-over temporary files are ignored.
+//! before it ends (case L of `docs/design/RECOVERY.md`). Left-over temporary files are ignored.
 
 use std::path::Path;
 

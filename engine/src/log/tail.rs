@@ -55,21 +55,26 @@ pub(crate) fn judge(
     };
     let contradicted = proved.filter(|(position, _)| survey.accepted.position < *position);
     if let Some((position, why)) = contradicted {
+        // Case I: before what a fitting head vouches for.
         return Err(corrupt(format!("{why} up to position {position}")));
     }
     if let Some(stop) = survey.stop {
         if segments.proved_end(stop.segment).is_some() {
+            // Case J.
             return Err(corrupt(format!("a later segment vouches for these bytes: {}", stop.fault)));
         }
         if let Some(witness) = survivors.witness.filter(|_| !is_planted(Defect::SyncDistanceIgnored)) {
+            // Case I.
             let why =
                 format!("{}, and the event at position {witness} was written when it was whole", stop.fault);
             return Err(corrupt(why));
         }
         if survivors.is_undecided {
+            // Case K.
             return Err(OpenError::Undecided { path: path(), position: stop.position });
         }
     }
+    // Case C, or F where the machine died.
     let whole_before_stop = survey.reached.next_seq - survey.accepted.next_seq;
     Ok(TornTail {
         discarded_len_bytes: file_end.saturating_sub(survey.accepted.position),

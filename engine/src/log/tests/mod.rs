@@ -5,6 +5,7 @@ mod damage;
 mod golden;
 mod hostile;
 mod laws;
+mod lettered;
 mod recovery;
 mod rotation;
 mod simulation;
