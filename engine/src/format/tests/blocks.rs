@@ -3,6 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::super::frame::{FLAG_BATCH_END, FLAG_IGNORABLE, FRAME_HEADER_LEN_BYTES, FrameHeader, seal_frame};
+use super::super::head::{
+    BELL_WORD, DURABLE_PLACE, DURABLE_WORD, END_PLACE, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD,
+    LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
+};
+use super::super::index::{
+    INDEX_ENTRY_LEN_BYTES, INDEX_HEADER_LEN_BYTES, IndexHeader, newest_edit_place, position_place,
+};
+use super::super::sealed_word::{POSITION_MAX, seal};
 use super::super::segment::{
     CHECKSUM_CRC32, CODEC_BINCODE_2, FORMAT_MAJOR, FORMAT_MINOR, Reason, SEGMENT_HEADER_LEN_BYTES,
     SEGMENT_MAGIC, SegmentHeader,
@@ -35,12 +43,17 @@ fn fields(title: &str) -> Vec<Field> {
 /// Every row of the table holds what `expected` says under its name, unnamed rows hold zeros, and nothing of
 /// `block` is left without a row.
 fn compare(title: &str, block: &[u8], expected: &[(&str, &[u8])]) {
+    compare_rows(title, fields(title), 0, block, expected);
+}
+
+/// The same for a block that begins at `start`.
+fn compare_rows(title: &str, rows: Vec<Field>, start: usize, block: &[u8], expected: &[(&str, &[u8])]) {
     let mut expected: BTreeMap<&str, &[u8]> = expected.iter().copied().collect();
-    let mut reached = 0;
-    for Field { offset, len_bytes, name, meaning } in fields(title) {
+    let mut reached = start;
+    for Field { offset, len_bytes, name, meaning } in rows {
         assert_eq!(offset, reached, "{title}: a gap or an overlap before {name:?}");
         reached = offset + len_bytes;
-        let found = &block[offset..reached];
+        let found = &block[offset - start..reached - start];
         if name.is_empty() {
             assert_eq!(meaning, "zero", "{title}: a row without a name");
             assert!(found.iter().all(|byte| *byte == 0), "{title}: {offset} is not zero");
@@ -49,7 +62,7 @@ fn compare(title: &str, block: &[u8], expected: &[(&str, &[u8])]) {
             assert_eq!(Some(found), wanted, "{title}: {name} at {offset}, {len_bytes} bytes");
         }
     }
-    assert_eq!(reached, block.len(), "{title}: the rows end elsewhere than the block");
+    assert_eq!(reached - start, block.len(), "{title}: the rows end elsewhere than the block");
     assert!(expected.is_empty(), "{title}: the table lacks {:?}", expected.keys());
 }
 
@@ -208,6 +221,92 @@ fn a_closing_payload_stands_as_its_table_says() {
 }
 
 #[test]
+fn the_words_of_the_head_stand_as_their_table_says() {
+    let identity = HeadIdentity {
+        boot: *b"0123456789ABCDEF",
+        device: 0x0102_0304_0506_0708,
+        inode: 0x1112_1314_1516_1718,
+        birth_ns: 0x2122_2324_2526_2728,
+        uuid: *b"ghijklmnopqrstuv",
+        index_nonce: 0x3132_3334_3536_3738,
+    };
+    let block: Vec<u8> = identity.to_words().into_iter().flat_map(u64::to_le_bytes).collect();
+    let crc = u64::from(crc32fast::hash(&block[..72])).to_le_bytes();
+    let expected: [(&str, &[u8]); 8] = [
+        ("magic", b"AMBHEAD\x01"),
+        ("boot", &identity.boot),
+        ("device", &identity.device.to_le_bytes()),
+        ("inode", &identity.inode.to_le_bytes()),
+        ("birth", &identity.birth_ns.to_le_bytes()),
+        ("uuid", &identity.uuid),
+        ("nonce", &identity.index_nonce.to_le_bytes()),
+        ("crc", &crc),
+    ];
+    let (words, rows): (Vec<Field>, Vec<Field>) =
+        fields("`head`").into_iter().partition(|field| field.offset < IDENTITY_WORD * 8);
+    compare_rows("head", rows, IDENTITY_WORD * 8, &block, &expected);
+    assert_eq!(NONCE_WORD * 8, 448);
+
+    let in_code = [
+        ("end", END_WORD),
+        ("durable", DURABLE_WORD),
+        ("lines", LINES_WORD),
+        ("state", STATE_WORD),
+        ("bell", BELL_WORD),
+    ];
+    let words: Vec<(&str, usize)> =
+        words.iter().map(|field| (field.name.as_str(), field.offset / 8)).collect();
+    assert_eq!(words, in_code);
+    let section = Page::read().section("`head`").to_owned();
+    assert!(section.contains(&format!("{HEAD_LEN_BYTES} bytes, made once")));
+    assert!(meaning("`head`", "end").ends_with(&format!("place {END_PLACE}")));
+    assert!(meaning("`head`", "durable").ends_with(&format!("place {DURABLE_PLACE}")));
+    assert!(meaning("`head`", "state").starts_with(&format!("{STATE_OK} fine")));
+    assert_eq!(STATE_SYNC_FAILED, u64::MAX, "all ones");
+}
+
+#[test]
+fn an_index_stands_as_its_table_says() {
+    let header = IndexHeader { uuid: *b"0123456789ABCDEF", nonce: 0x0102_0304_0506_0708 };
+    let mut block = header.encode().to_vec();
+    let crc = crc32fast::hash(&block[..32]).to_le_bytes();
+    block.resize(usize::try_from(INDEX_HEADER_LEN_BYTES).unwrap(), 0);
+    compare(
+        "`lines.idx`",
+        &block,
+        &[
+            ("magic", b"AMBLIDX\x01"),
+            ("uuid", &header.uuid),
+            ("nonce", &header.nonce.to_le_bytes()),
+            ("crc", &crc),
+        ],
+    );
+    let rows = Page::read().table("`lines.idx`").rows;
+    let last = rows.last().unwrap();
+    assert_eq!(last[0], INDEX_HEADER_LEN_BYTES.to_string());
+    assert_eq!(last[1], format!("{INDEX_ENTRY_LEN_BYTES} each"));
+    assert!(last[3].ends_with("places 2 × line and 2 × line + 1"));
+    assert_eq!((position_place(7), newest_edit_place(7)), (14, 15));
+}
+
+/// The CRC-16 of the page, bit by bit.
+#[test]
+fn a_sealed_word_is_what_the_page_says() {
+    assert!(Page::read().section("Sealed words").contains("low 48 bits"));
+    for (position, place) in
+        [(0, 8), (256, 16), (0x1234_5678_9ABC, 0x0001_0002_0003_0004), (POSITION_MAX, 15)]
+    {
+        let parts = [place, place >> 16, place >> 32, place >> 48];
+        let mut crc = parts.into_iter().fold(0xFFFF, |start: u64, part| start ^ (part & 0xFFFF));
+        for bit in (0..6).flat_map(|byte| (0..8).rev().map(move |bit| byte * 8 + bit)) {
+            let carry = (crc >> 15 & 1) ^ (position >> bit & 1);
+            crc = (crc << 1 & 0xFFFF) ^ (carry * 0x1021);
+        }
+        assert_eq!(seal(position, place), position | crc << 48);
+    }
+}
+
+#[test]
 fn the_page_has_every_kind_and_no_other() {
     let rows = Page::read().table("Event kinds").rows;
     let in_code = Kind::ALL.map(|kind| {
@@ -228,5 +327,6 @@ fn the_limits_are_those_of_the_code() {
     assert_eq!(limits["segment"], mib(SEGMENT_LEN_MAX_BYTES));
     assert!(limits["text of a line after repairs"].starts_with(&mib(TEXT_LEN_MAX_BYTES as u64)));
     assert_eq!(limits["batch"], "one segment");
-    assert_eq!(limits.len(), 4);
+    assert_eq!(limits["position"], format!("2^{} - 1", POSITION_MAX.trailing_ones()));
+    assert_eq!(limits.len(), 5);
 }

@@ -10,7 +10,8 @@ use crate::format::frame::{
     FLAG_BATCH_END, FLAG_IGNORABLE, FRAME_HEADER_LEN_BYTES, FrameHeader, UNSYNCED_UNKNOWN, frame_len_bytes,
     seal_frame,
 };
-use crate::format::index::{IndexChecksum, IndexEntry, IndexHeader};
+use crate::format::index::{IndexChecksum, IndexEntry, IndexHeader, newest_edit_place, position_place};
+use crate::format::sealed_word::seal;
 use crate::format::segment::{Reason, SEGMENT_HEADER_LEN_BYTES, SegmentHeader};
 
 const UUID: [u8; 16] = [3; 16];
@@ -133,10 +134,10 @@ impl Crafted {
         let mut checksum = IndexChecksum::default();
         let mut index = IndexHeader { uuid: UUID, nonce: 9 }.encode().to_vec();
         index.resize(4096, 0);
-        for entry in entries {
+        for (line, entry) in (0..).zip(entries) {
             checksum.add(*entry);
-            index.extend_from_slice(&entry.position.to_le_bytes());
-            index.extend_from_slice(&entry.newest_edit.to_le_bytes());
+            index.extend(seal(entry.position, position_place(line)).to_le_bytes());
+            index.extend(seal(entry.newest_edit, newest_edit_place(line)).to_le_bytes());
         }
         let lines = entries.len() as u64;
         let closed = Closed { lines, end: self.position(), index_crc: checksum.finish() };

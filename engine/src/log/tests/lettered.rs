@@ -297,6 +297,26 @@ fn case_m_a_disk_that_cannot_be_read_is_an_error_and_never_the_end() {
 }
 
 #[test]
+fn case_n_a_word_of_the_index_that_is_not_whole_is_walked_around_and_made_anew() {
+    let session = found(die);
+    let path = session.path().join("log/lines.idx");
+    let mut index = fs::read(&path).unwrap();
+    index[4096 + 8] ^= 1;
+    fs::write(path, index).unwrap();
+    let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
+    assert_eq!(reader.snapshot().unwrap().folded(0).unwrap().speaker.as_deref(), Some("Ana"));
+    assert!(reader.is_walking());
+    let mut log = Log::open(session.path(), unsynced()).unwrap();
+    log.append(&[speaker(0, "Bo")]).unwrap();
+    let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
+    assert_eq!(
+        reader.snapshot().unwrap().edits_of(0).unwrap().len(),
+        2,
+        "the chain goes on behind Ana's edit"
+    );
+}
+
+#[test]
 fn every_row_of_the_page_has_its_test() {
     let page = include_str!("../../../../docs/design/RECOVERY.md");
     let letters = page.lines().filter_map(|line| {
