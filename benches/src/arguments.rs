@@ -5,13 +5,16 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use crate::child::{self, Part};
+
 /// What can be asked for.
 pub(crate) const USAGE: &str = "\
-usage: ambient-benches compare [--quick] [--json FILE] [--dir DIR]
+usage: ambient-benches compare [--quick] [--json FILE] [--markdown FILE] [--dir DIR]
 
-  --quick      at most a minute: fewer and shorter rounds
-  --json FILE  writes everything that was measured to FILE as well
-  --dir DIR    measures on the disk that holds DIR; otherwise beside this program
+  --quick          at most a minute: fewer cases, fewer and shorter rounds
+  --json FILE      writes everything that was measured to FILE as well
+  --markdown FILE  puts the page that is printed into FILE as well, in the place of the one it holds
+  --dir DIR        measures on the disk that holds DIR; otherwise beside this program
 ";
 
 /// What was asked for.
@@ -19,6 +22,8 @@ usage: ambient-benches compare [--quick] [--json FILE] [--dir DIR]
 pub(crate) enum Request {
     Help,
     Compare(Compare),
+    /// To be another process in the course of a measurement.
+    Child(Part, PathBuf),
 }
 
 /// How to compare.
@@ -26,6 +31,7 @@ pub(crate) enum Request {
 pub(crate) struct Compare {
     pub(crate) is_quick: bool,
     pub(crate) json: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
     dir: Option<PathBuf>,
 }
 
@@ -46,6 +52,12 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
     let mut arguments = arguments.into_iter();
     match arguments.next().as_ref().and_then(|verb| verb.to_str()) {
         Some("compare") => {}
+        Some(child::VERB) => {
+            let part = arguments.next().and_then(|name| Part::named(&name));
+            let directory = arguments.next().map(PathBuf::from);
+            let (part, directory) = part.zip(directory).context("a part and a directory are missing")?;
+            return Ok(Request::Child(part, directory));
+        }
         Some("help" | "--help" | "-h") => return Ok(Request::Help),
         Some(verb) => bail!("there is no {verb:?}; use compare"),
         None => bail!("say what to do: compare"),
@@ -57,6 +69,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
         match argument.to_str() {
             Some("--quick") => compare.is_quick = true,
             Some("--json") => compare.json = Some(value("the FILE behind --json")?),
+            Some("--markdown") => compare.markdown = Some(value("the FILE behind --markdown")?),
             Some("--dir") => compare.dir = Some(value("the DIR behind --dir")?),
             Some("--help" | "-h") => return Ok(Request::Help),
             _ => bail!("{} is not known", argument.display()),
@@ -75,8 +88,14 @@ mod tests {
 
     #[test]
     fn everything_may_be_asked_for_in_any_order() {
-        let wanted = Compare { is_quick: true, json: Some("out.json".into()), dir: Some("/srv".into()) };
-        assert_eq!(parsed("compare --dir /srv --quick --json out.json").unwrap(), Request::Compare(wanted));
+        let wanted = Compare {
+            is_quick: true,
+            json: Some("out.json".into()),
+            markdown: Some("page.md".into()),
+            dir: Some("/srv".into()),
+        };
+        let words = "compare --dir /srv --quick --markdown page.md --json out.json";
+        assert_eq!(parsed(words).unwrap(), Request::Compare(wanted));
         assert_eq!(parsed("compare").unwrap(), Request::Compare(Compare::default()));
         assert_eq!(parsed("compare --help").unwrap(), Request::Help);
     }

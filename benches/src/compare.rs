@@ -1,37 +1,66 @@
 //! One run of everything: fill the stores, see that all peers agree, measure, compare.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use crate::appending::{self, BATCHES};
+use crate::appending;
+use crate::figure::{Lengths, figures};
+use crate::key::Reading;
 use crate::machine::Machine;
-use crate::measure::{Case, Plan, Reading, measure};
-use crate::peer::Sync;
-use crate::ratio::ratios;
-use crate::reading::Shelf;
+use crate::measure::{Case, Plan, measure};
+use crate::processes::{Reopened, seen_cases};
+use crate::reading::{Depth, Shelf};
 use crate::report::Report;
+use crate::workload::{Edits, Workload};
 
-/// Lines in the short conversation.
-const SHORT: u64 = 1_000;
-/// Lines in the long one.
-const LONG: u64 = 1_000_000;
-const QUICK: Plan = Plan { rounds: 3, budget_ms: 100 };
-const FULL: Plan = Plan { rounds: 5, budget_ms: 1_000 };
+const LENGTHS: Lengths = Lengths { short: 1_000, long: 1_000_000, longest: 10_000_000 };
+/// Lengths that are measured besides, but not with `--quick`.
+const BETWEEN: [u64; 2] = [10_000, 100_000];
+/// As many edits has the one line that is edited again and again.
+const HOT_EDITS: u64 = 10_000;
+const QUICK: Plan = Plan { rounds: 3, budget_ms: 40 };
+const FULL: Plan = Plan { rounds: 5, budget_ms: 500 };
+
+/// What is measured in one run.
+struct Extent {
+    lengths: Lengths,
+    shelves: Vec<(Workload, Depth)>,
+    plan: Plan,
+    depth: Depth,
+}
+
+impl Extent {
+    fn of(lengths: Lengths, between: &[u64], hot_edits: u64, depth: Depth, plan: Plan) -> Self {
+        let Lengths { short, long, longest } = lengths;
+        let usual = |lines| Workload { lines, edits: Edits::OneInTwenty };
+        let mut shelves = vec![(usual(short), depth), (usual(long), depth)];
+        if depth == Depth::Full {
+            shelves.extend(between.iter().map(|lines| (usual(*lines), depth)));
+            shelves.extend(
+                [Edits::Never, Edits::OneInTwo].map(|edits| (Workload { lines: long, edits }, depth)),
+            );
+        }
+        shelves.push((Workload { lines: hot_edits, edits: Edits::OfOneLine }, depth));
+        shelves.push((usual(longest), Depth::PollAlone));
+        Self { lengths, shelves, plan, depth }
+    }
+}
 
 /// Compares on the file system that holds `directory`; what is made there is removed again.
 pub(crate) fn compare(directory: &Path, is_quick: bool, progress: &mut dyn FnMut(&str)) -> Result<Report> {
-    let plan = if is_quick { QUICK } else { FULL };
+    let (depth, plan) = if is_quick { (Depth::Quick, QUICK) } else { (Depth::Full, FULL) };
     let machine = Machine::look(directory)?;
     machine.require_disk()?;
-    compare_lengths(machine, directory, [SHORT, LONG], plan, progress)
+    let extent = Extent::of(LENGTHS, &BETWEEN, HOT_EDITS, depth, plan);
+    compare_within(machine, directory, &extent, progress)
 }
 
-fn compare_lengths(
+fn compare_within(
     mut machine: Machine,
     directory: &Path,
-    [short, long]: [u64; 2],
-    plan: Plan,
+    extent: &Extent,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Report> {
     if machine.is_file_system_unknown() {
@@ -46,19 +75,27 @@ fn compare_lengths(
         .tempdir_in(directory)
         .with_context(|| format!("cannot write in {}", directory.display()))?;
     let mut shelves = Vec::new();
-    for lines in [short, long] {
-        progress(&format!("filling three stores with {lines} lines"));
-        shelves.push(Shelf::fill(&place.path().join(lines.to_string()), lines)?);
+    for (number, (workload, depth)) in extent.shelves.iter().enumerate() {
+        progress(&format!("filling stores: {workload} lines"));
+        shelves.push(Shelf::fill(&place.path().join(number.to_string()), *workload, *depth)?);
     }
-    let groups = groups(&shelves, place.path())?;
-    let measured = measure(groups, plan, progress)?;
+    let long = Workload { lines: extent.lengths.long, edits: Edits::OneInTwenty };
+    let reopened = Reopened::fill(&place.path().join("reopened"), long)?;
+    let groups = groups(&shelves, &reopened, place.path(), extent.depth)?;
+    let measured = measure(groups, extent.plan, progress)?;
+    let footprint = reopened.footprint()?;
     machine.finish();
-    let ratios = ratios(&measured, short, long)?;
-    Ok(Report { machine, plan, measured, ratios })
+    let (figures, beside) = figures(&measured, extent.lengths, footprint)?;
+    Ok(Report { machine, plan: extent.plan, measured, figures, beside })
 }
 
 /// The cases, those that are compared with each other in one group.
-fn groups<'store>(shelves: &'store [Shelf], place: &Path) -> Result<Vec<Vec<Case<'store>>>> {
+fn groups<'store>(
+    shelves: &'store [Shelf],
+    reopened: &Rc<Reopened>,
+    place: &Path,
+    depth: Depth,
+) -> Result<Vec<Vec<Case<'store>>>> {
     let mut groups = Vec::new();
     for reading in Reading::ALL {
         let mut group = Vec::new();
@@ -68,36 +105,46 @@ fn groups<'store>(shelves: &'store [Shelf], place: &Path) -> Result<Vec<Vec<Case
         groups.push(group);
     }
     let frame_len_bytes = appending::frame_len_bytes(&place.join("frame"))?;
-    for sync in [Sync::Os, Sync::Each] {
-        for batch in BATCHES {
-            groups.push(appending::cases(&place.join("append"), sync, batch, frame_len_bytes)?);
-        }
+    for kind in appending::kinds(depth) {
+        groups.push(appending::cases(&place.join("append"), kind, depth, frame_len_bytes)?);
     }
+    groups.push(appending::watched_cases(&place.join("watched"))?);
+    groups.push(seen_cases(&place.join("seen"))?);
+    groups.push(reopened.cases());
     Ok(groups)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::render;
 
     #[test]
-    fn a_small_run_measures_every_case_and_leaves_nothing_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let machine = Machine::look(directory.path()).unwrap();
-        let plan = Plan { rounds: 2, budget_ms: 1 };
-        let mut said = Vec::new();
-        let mut say = |text: &str| said.push(text.to_owned());
-        let report = compare_lengths(machine, directory.path(), [100, 300], plan, &mut say).unwrap();
-        assert!(said.iter().any(|text| text.contains("300 lines")), "{said:?}");
-        assert!(report.measured.iter().all(|measured| measured.sample_count() >= 2));
-        let page = render(&report);
-        for word in ["SQLite WAL, data_version", "floor: atomic load", "append each, batch 100", "≤ 1.5"] {
-            assert!(page.contains(word), "{word} is not in\n{page}");
+    fn every_figure_has_its_cases() {
+        for depth in [Depth::Quick, Depth::Full] {
+            let directory = tempfile::tempdir().unwrap();
+            let lengths = Lengths { short: 100, long: 300, longest: 600 };
+            let extent = Extent::of(lengths, &[200], 50, depth, Plan { rounds: 1, budget_ms: 1 });
+            let shelves: Vec<Shelf> = extent
+                .shelves
+                .iter()
+                .enumerate()
+                .map(|(number, (workload, depth))| {
+                    Shelf::fill(&directory.path().join(number.to_string()), *workload, *depth).unwrap()
+                })
+                .collect();
+            let mut groups = Vec::new();
+            for reading in Reading::ALL {
+                for shelf in &shelves {
+                    groups.push(shelf.cases(reading).unwrap());
+                }
+            }
+            for kind in appending::kinds(depth) {
+                groups.push(appending::cases(&directory.path().join("append"), kind, depth, 200).unwrap());
+            }
+            let measured = measure(groups, extent.plan, &mut |_| ()).unwrap();
+            assert!(measured.iter().all(|measured| measured.sample_count() >= 1), "{depth:?}");
+            let named = |name: &str| measured.iter().any(|measured| measured.key.to_string().contains(name));
+            assert!(named("LMDB, last_txn_id") && named("synchronous=OFF") && named("50 edits of one line"));
         }
-        let json = report.to_json();
-        assert_eq!(json["cases"].as_array().unwrap().len(), report.measured.len());
-        assert!(json["ratios"][0]["value"].as_f64().unwrap() > 0.0);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 
-use crate::peer::{Ambient, Sync};
+use crate::peer::{Ambient, Pace, Sync};
 
 /// How much is read at a time when a whole log is read.
 const SEQUENTIAL_LEN_BYTES: usize = 256 << 10;
@@ -21,24 +21,36 @@ pub(crate) fn atomic_load() -> u64 {
     black_box(&WORD).load(Ordering::Acquire)
 }
 
-/// Reads the last bytes of a file again and again.
-pub(crate) struct ReadTail {
+/// The last bytes of a file, again and again: read, copied, or summed up.
+pub(crate) struct Tail {
     file: File,
     offset: u64,
-    buffer: Vec<u8>,
+    bytes: Vec<u8>,
+    copy: Vec<u8>,
 }
 
-impl ReadTail {
-    /// The last `len_bytes` of the newest segment of `log`, as it is now.
-    pub(crate) fn of(log: &Ambient, len_bytes: usize) -> Result<Self> {
-        let paths = log.segment_paths()?;
+impl Tail {
+    /// The last `len_bytes` of the newest segment of the log in `directory`, as it is now.
+    pub(crate) fn of(directory: &Path, len_bytes: usize) -> Result<Self> {
+        let paths = Ambient::segment_paths(directory)?;
         let file = File::open(paths.last().context("the log has no segment")?)?;
         let offset = file.metadata()?.len().saturating_sub(len_bytes as u64);
-        Ok(Self { file, offset, buffer: vec![0; len_bytes] })
+        let mut tail = Self { file, offset, bytes: vec![0; len_bytes], copy: vec![0; len_bytes] };
+        tail.read()?;
+        Ok(tail)
     }
 
     pub(crate) fn read(&mut self) -> Result<usize> {
-        Ok(self.file.read_at(&mut self.buffer, self.offset)?)
+        Ok(self.file.read_at(&mut self.bytes, self.offset)?)
+    }
+
+    pub(crate) fn copy(&mut self) -> u8 {
+        self.copy.copy_from_slice(black_box(&self.bytes));
+        black_box(&self.copy).first().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn crc(&self) -> u32 {
+        crc32fast::hash(black_box(&self.bytes))
     }
 }
 
@@ -49,8 +61,8 @@ pub(crate) struct ReadAll {
 }
 
 impl ReadAll {
-    pub(crate) fn of(log: &Ambient) -> Result<Self> {
-        let files = log.segment_paths()?.iter().map(File::open).collect::<Result<_, _>>()?;
+    pub(crate) fn of(directory: &Path) -> Result<Self> {
+        let files = Ambient::segment_paths(directory)?.iter().map(File::open).collect::<Result<_, _>>()?;
         Ok(Self { files, buffer: vec![0; SEQUENTIAL_LEN_BYTES] })
     }
 
@@ -76,19 +88,19 @@ pub(crate) struct WriteLoop {
     file: File,
     offset: u64,
     bytes: Vec<u8>,
-    sync: Sync,
+    pace: Pace,
 }
 
 impl WriteLoop {
     pub(crate) fn create(directory: &Path, len_bytes: usize, sync: Sync) -> Result<Self> {
         let file = File::create_new(directory.join("floor"))?;
-        Ok(Self { file, offset: 0, bytes: vec![0x5A; len_bytes], sync })
+        Ok(Self { file, offset: 0, bytes: vec![0x5A; len_bytes], pace: Pace::new(sync) })
     }
 
     pub(crate) fn append(&mut self) -> Result<()> {
         self.file.write_all_at(&self.bytes, self.offset)?;
         self.offset += self.bytes.len() as u64;
-        if self.sync == Sync::Each {
+        if self.pace.is_due() {
             self.file.sync_data()?;
         }
         Ok(())
@@ -98,18 +110,22 @@ impl WriteLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::Peer;
+    use crate::peer::{Appends, Peer};
     use crate::workload::Conversation;
 
     #[test]
     fn floors_move_the_bytes_of_the_log() {
         let directory = tempfile::tempdir().unwrap();
-        let mut log = Ambient::create(directory.path(), Sync::Os).unwrap();
-        let empty_len_bytes = log.len_bytes().unwrap();
-        log.append(&Conversation::default().next_events(50)).unwrap();
-        let added = usize::try_from(log.len_bytes().unwrap() - empty_len_bytes).unwrap();
-        assert_eq!(ReadAll::of(&log).unwrap().read().unwrap(), log.len_bytes().unwrap());
-        assert_eq!(ReadTail::of(&log, added).unwrap().read().unwrap(), added);
+        let place = directory.path();
+        let (mut log, _reader) = Ambient::create(place, Sync::Os).unwrap();
+        let empty_len_bytes = Ambient::len_bytes(place).unwrap();
+        Appends::append(&mut log, &Conversation::default().next_events(50)).unwrap();
+        let added = usize::try_from(Ambient::len_bytes(place).unwrap() - empty_len_bytes).unwrap();
+        assert_eq!(ReadAll::of(place).unwrap().read().unwrap(), Ambient::len_bytes(place).unwrap());
+        let mut tail = Tail::of(place, added).unwrap();
+        assert_eq!(tail.read().unwrap(), added);
+        tail.copy();
+        assert_eq!(tail.copy, tail.bytes);
     }
 
     #[test]

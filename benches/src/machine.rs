@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -15,6 +16,9 @@ const UNKNOWN: &str = "unknown";
 /// The machine, the versions, and how busy it was.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
+    pub(crate) date: String,
+    /// Which state of the sources was measured, where the version control tells.
+    pub(crate) commit: String,
     pub(crate) cpu: String,
     pub(crate) cores: usize,
     pub(crate) kernel: String,
@@ -34,6 +38,8 @@ impl Machine {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let file_system = file_system_of(&directory, &mounts).unwrap_or_else(|| UNKNOWN.to_owned());
         Ok(Self {
+            date: jiff::Timestamp::now().to_string().chars().take_while(|letter| *letter != 'T').collect(),
+            commit: commit().unwrap_or_else(|| UNKNOWN.to_owned()),
             cpu: cpu_model().unwrap_or_else(|| UNKNOWN.to_owned()),
             cores: std::thread::available_parallelism()?.get(),
             kernel: kernel(),
@@ -85,6 +91,14 @@ fn cpu_model() -> Option<String> {
 fn kernel() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned()
+}
+
+fn commit() -> Option<String> {
+    let sources = env!("CARGO_MANIFEST_DIR");
+    let output =
+        Command::new("git").args(["-C", sources, "describe", "--always", "--dirty"]).output().ok()?;
+    let commit = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (!commit.is_empty()).then_some(commit)
 }
 
 fn load() -> Option<f64> {

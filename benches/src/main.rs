@@ -7,12 +7,15 @@
 
 mod appending;
 mod arguments;
+mod child;
 mod compare;
+mod figure;
 mod floor;
+mod key;
 mod machine;
 mod measure;
 mod peer;
-mod ratio;
+mod processes;
 mod reading;
 mod report;
 mod table;
@@ -20,6 +23,7 @@ mod workload;
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(USAGE),
         Ok(Request::Compare(request)) => run(&request),
+        Ok(Request::Child(part, directory)) => child::run(part, &directory),
         Err(error) => {
             say(&format!("error: {error:#}\n\n{USAGE}"));
             return ExitCode::from(2);
@@ -52,7 +57,16 @@ fn run(request: &Compare) -> Result<()> {
         let text = format!("{:#}\n", report.to_json());
         fs::write(path, text).with_context(|| format!("could not write {}", path.display()))?;
     }
-    print(&table::render(&report))
+    let page = table::render(&report);
+    if let Some(path) = &request.markdown {
+        put_into(path, &page).with_context(|| format!("could not put the page into {}", path.display()))?;
+    }
+    print(&page)
+}
+
+fn put_into(path: &Path, page: &str) -> Result<()> {
+    let document = fs::read_to_string(path)?;
+    Ok(fs::write(path, table::replace_in(&document, page)?)?)
 }
 
 fn print(text: &str) -> Result<()> {

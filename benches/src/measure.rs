@@ -5,13 +5,12 @@
 //! operation that leaves things as they are is repeated within a sample until the clock's own cost no
 //! longer counts; any other is timed alone. Preparing an operation, and freeing what it gave, is not timed.
 
-use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::peer::Sync;
+use crate::key::Key;
 
 /// A sample of a repeatable operation takes at least this long.
 const SAMPLE_MIN: Duration = Duration::from_micros(20);
@@ -20,132 +19,6 @@ const REPEATS_MAX: u32 = 1 << 20;
 const CALIBRATION_SAMPLES: u32 = 3;
 /// A case whose single sample takes longer than this part of its budget is not warmed up again.
 const WARM_UP_PART: u32 = 4;
-
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// Reading a conversation.
-    Read(Reading),
-    /// Appending a batch of events.
-    Append { sync: Sync, batch: usize },
-}
-
-/// What of a conversation is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// Whether there is news, when there is none.
-    NoNews,
-    /// The one line that is new, folded.
-    OneNewLine,
-    /// The last 100 lines, folded, again.
-    Last100,
-    /// The last 100 lines, folded, right after one was appended.
-    Last100AfterNews,
-    /// Every line, folded.
-    FullFold,
-}
-
-impl Reading {
-    /// In the order in which they are measured and shown.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::NoNews, Self::OneNewLine, Self::Last100, Self::Last100AfterNews, Self::FullFold];
-
-    /// Whether it can be done any number of times in a row: it needs no new line each time.
-    pub(crate) const fn is_repeatable(self) -> bool {
-        match self {
-            Self::NoNews | Self::Last100 | Self::FullFold => true,
-            Self::OneNewLine | Self::Last100AfterNews => false,
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(Reading::NoNews) => formatter.write_str("no-news poll"),
-            Self::Read(Reading::OneNewLine) => formatter.write_str("one-new-line poll, folded"),
-            Self::Read(Reading::Last100) => formatter.write_str("last 100 lines, folded"),
-            Self::Read(Reading::Last100AfterNews) => formatter.write_str("last 100 lines after news, folded"),
-            Self::Read(Reading::FullFold) => formatter.write_str("full fold"),
-            Self::Append { sync: Sync::Os, batch } => write!(formatter, "append os, batch {batch}"),
-            Self::Append { sync: Sync::Each, batch } => write!(formatter, "append each, batch {batch}"),
-        }
-    }
-}
-
-/// Who does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// The engine.
-    Ambient,
-    /// The engine's other way to ask for news: a snapshot.
-    AmbientSnapshot,
-    /// SQLite with a write-ahead log.
-    Sqlite,
-    /// JSONL read and folded anew each time.
-    Jsonl,
-    /// The least that the machine asks for the same bytes.
-    Floor,
-    /// Reading the clock twice, which is in every operation that is timed alone.
-    Clock,
-}
-
-impl Subject {
-    /// The name under which this is shown at `operation`.
-    pub(crate) fn name_at(self, operation: Operation) -> &'static str {
-        match operation {
-            Operation::Read(reading) => self.name_reading(reading),
-            Operation::Append { sync, .. } => self.name_appending(sync),
-        }
-    }
-
-    fn name_reading(self, reading: Reading) -> &'static str {
-        match (self, reading) {
-            (Self::Ambient, Reading::NoNews) => "ambient, has_news",
-            (Self::Ambient, _) => "ambient",
-            (Self::AmbientSnapshot, _) => "ambient, snapshot",
-            (Self::Sqlite, Reading::NoNews) => "SQLite WAL, data_version",
-            (Self::Sqlite, _) => "SQLite WAL",
-            (Self::Jsonl, _) => "JSONL, read and folded again",
-            (Self::Clock, _) => "floor: the clock itself",
-            (Self::Floor, Reading::NoNews) => "floor: atomic load",
-            (Self::Floor, Reading::FullFold) => "floor: pread of the log",
-            (Self::Floor, _) => "floor: pread of the bytes",
-        }
-    }
-
-    fn name_appending(self, sync: Sync) -> &'static str {
-        match (self, sync) {
-            (Self::Ambient | Self::AmbientSnapshot, _) => "ambient",
-            (Self::Sqlite, Sync::Os) => "SQLite WAL, synchronous=OFF",
-            (Self::Sqlite, Sync::Each) => "SQLite WAL, synchronous=FULL",
-            (Self::Jsonl, Sync::Os) => "JSONL, write",
-            (Self::Jsonl, Sync::Each) => "JSONL, write + fdatasync",
-            (Self::Clock, _) => "floor: the clock itself",
-            (Self::Floor, Sync::Os) => "floor: pwrite of the bytes",
-            (Self::Floor, Sync::Each) => "floor: pwrite + fdatasync",
-        }
-    }
-}
-
-/// Names one case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub(crate) operation: Operation,
-    /// Lines in the store at the start; none where they do not matter.
-    pub(crate) lines: Option<u64>,
-    pub(crate) subject: Subject,
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.operation)?;
-        if let Some(lines) = self.lines {
-            write!(formatter, ", {lines} lines")?;
-        }
-        write!(formatter, ", {}", self.subject.name_at(self.operation))
-    }
-}
 
 /// Does the operation a given number of times and tells how long that took.
 pub(crate) type Sample<'store> = Box<dyn FnMut(u32) -> Result<Duration> + 'store>;
@@ -158,18 +31,27 @@ pub(crate) struct Case<'store> {
     repeats: u32,
     is_repeatable: bool,
     samples_max: usize,
+    /// In how many rounds it is measured.
+    rounds_max: usize,
     rounds: Vec<Vec<f64>>,
 }
 
 impl<'store> Case<'store> {
     /// An operation that may be done any number of times in a row.
     pub(crate) fn repeatable(key: Key, sample: Sample<'store>) -> Self {
-        Self { key, sample, repeats: 1, is_repeatable: true, samples_max: 2_000, rounds: Vec::new() }
+        Self { is_repeatable: true, ..Self::single(key, 2_000, sample) }
     }
 
     /// An operation that is prepared before each time, at most `samples_max` times in a round.
     pub(crate) fn single(key: Key, samples_max: usize, sample: Sample<'store>) -> Self {
-        Self { key, sample, repeats: 1, is_repeatable: false, samples_max, rounds: Vec::new() }
+        let rounds_max = usize::MAX;
+        Self { key, sample, repeats: 1, is_repeatable: false, samples_max, rounds_max, rounds: Vec::new() }
+    }
+
+    /// The same in the first `rounds_max` rounds only: for what takes long and tells little more the second
+    /// time.
+    pub(crate) fn in_rounds(self, rounds_max: usize) -> Self {
+        Self { rounds_max, ..self }
     }
 
     /// The first warm-up, which also finds how many operations make a sample. Gives how long one takes.
@@ -307,6 +189,9 @@ pub(crate) fn measure(
             }
             for place in 0..count {
                 let case = &mut group[(place + round) % count];
+                if round >= case.rounds_max {
+                    continue;
+                }
                 case.run_round(budget).with_context(|| case.key.to_string())?;
             }
         }
@@ -317,6 +202,11 @@ pub(crate) fn measure(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::{Operation, Reading, Subject};
+
+    fn key(subject: Subject) -> Key {
+        Key { operation: Operation::Read(Reading::NoNews), workload: None, subject }
+    }
 
     #[test]
     fn quantiles_are_values_that_were_measured() {
@@ -329,14 +219,13 @@ mod tests {
 
     #[test]
     fn one_slow_sample_does_not_decide_how_many_operations_make_one() {
-        let key = Key { operation: Operation::Read(Reading::NoNews), lines: None, subject: Subject::Ambient };
         let mut calls = 0;
         let sample = move |repeats| {
             calls += 1;
             // The first one meets a pause of the machine; an operation takes a microsecond.
             Ok(Duration::from_micros(if calls == 1 { 900 } else { u64::from(repeats) }))
         };
-        let mut case = Case::repeatable(key, Box::new(sample));
+        let mut case = Case::repeatable(key(Subject::Ambient), Box::new(sample));
         case.calibrate(Duration::from_millis(1)).unwrap();
         assert_eq!(case.repeats, 32, "the first power of two that takes 20 µs");
     }
@@ -345,20 +234,21 @@ mod tests {
     fn cases_of_a_group_take_turns_at_being_first() {
         let order = std::cell::RefCell::new(Vec::new());
         let case = |subject| {
-            let key = Key { operation: Operation::Read(Reading::NoNews), lines: None, subject };
             let order = &order;
             let sample = move |_| {
                 order.borrow_mut().push(subject);
                 Ok(Duration::from_secs(1))
             };
-            Case::single(key, 1, Box::new(sample))
+            Case::single(key(subject), 1, Box::new(sample))
         };
-        let groups = vec![vec![case(Subject::Ambient), case(Subject::Sqlite)]];
+        let once = case(Subject::Lmdb).in_rounds(1);
+        let groups = vec![vec![case(Subject::Ambient), case(Subject::Sqlite), once]];
         let plan = Plan { rounds: 2, budget_ms: 1 };
         let measured = measure(groups, plan, &mut |_| ()).unwrap();
-        let (ambient, sqlite) = (Subject::Ambient, Subject::Sqlite);
+        let (ambient, sqlite, lmdb) = (Subject::Ambient, Subject::Sqlite, Subject::Lmdb);
         // So slow a case is not warmed up: each comes once in a round.
-        assert_eq!(order.into_inner(), [ambient, sqlite, sqlite, ambient]);
-        assert!(measured.iter().all(|measured| measured.sample_count() == 2));
+        assert_eq!(order.into_inner(), [ambient, sqlite, lmdb, sqlite, ambient]);
+        let counts: Vec<usize> = measured.iter().map(Measured::sample_count).collect();
+        assert_eq!(counts, [2, 2, 1]);
     }
 }

@@ -4,16 +4,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use crate::figure::Figure;
 use crate::machine::Machine;
 use crate::measure::{Measured, Plan};
-use crate::ratio::Ratio;
 
 /// The result of one run.
 pub(crate) struct Report {
     pub(crate) machine: Machine,
     pub(crate) plan: Plan,
     pub(crate) measured: Vec<Measured>,
-    pub(crate) ratios: Vec<Ratio>,
+    /// What is to be reached.
+    pub(crate) figures: Vec<Figure>,
+    /// What stands beside it.
+    pub(crate) beside: Vec<Figure>,
 }
 
 impl Report {
@@ -25,7 +28,8 @@ impl Report {
             "machine": self.machine,
             "plan": self.plan,
             "cases": self.measured.iter().map(case).collect::<Vec<_>>(),
-            "ratios": self.ratios.iter().map(ratio).collect::<Vec<_>>(),
+            "figures": self.figures.iter().map(figure).collect::<Vec<_>>(),
+            "beside": self.beside.iter().map(figure).collect::<Vec<_>>(),
         })
     }
 }
@@ -34,7 +38,7 @@ fn case(measured: &Measured) -> Value {
     let key = measured.key;
     json!({
         "operation": key.operation.to_string(),
-        "lines": key.lines,
+        "lines": key.workload.map(|workload| workload.to_string()),
         "subject": key.subject.name_at(key.operation),
         "samples": measured.sample_count(),
         "median_ns": measured.median_ns(),
@@ -44,13 +48,14 @@ fn case(measured: &Measured) -> Value {
     })
 }
 
-fn ratio(ratio: &Ratio) -> Value {
+fn figure(figure: &Figure) -> Value {
     json!({
-        "name": ratio.name,
-        "value": ratio.value,
-        "lowest": ratio.lowest,
-        "highest": ratio.highest,
-        "goal": ratio.goal.map(|goal| goal.to_string()),
-        "reached": ratio.is_reached(),
+        "name": figure.name,
+        "value": figure.value,
+        "lowest": figure.lowest,
+        "highest": figure.highest,
+        "unit": figure.unit,
+        "goal": figure.goal.map(|goal| goal.to_string()),
+        "reached": figure.is_reached(),
     })
 }

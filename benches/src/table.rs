@@ -1,27 +1,41 @@
-//! The report as a page: what it was measured on, every case, and the ratios with their goals. It is
-//! Markdown, so that it can be kept as it is.
+//! The report as a page: what it was measured on, the figures with their goals, and every case. It is
+//! Markdown, and can take the place of the last one in a document between two marks.
 
 use std::fmt::Write;
 
-use crate::measure::{Measured, Subject};
-use crate::ratio::Ratio;
+use anyhow::{Context, Result};
+
+use crate::figure::Figure;
+use crate::key::Subject;
+use crate::measure::Measured;
 use crate::report::Report;
+
+/// Where the page begins in a document, and where it ends.
+const MARKS: [&str; 2] = ["<!-- result: begin -->\n", "<!-- result: end -->\n"];
 
 /// The whole report.
 pub(crate) fn render(report: &Report) -> String {
-    let mut page = machine(report);
-    page.push('\n');
-    page.push_str(&cases(&report.measured));
-    page.push('\n');
-    page.push_str(&ratios(&report.ratios));
-    page
+    let (figures, beside, cases) =
+        (figures(&report.figures), figures(&report.beside), cases(&report.measured));
+    format!("{}\n{figures}\n### Beside them\n\n{beside}\n### All cases\n\n{cases}", machine(report))
+}
+
+/// The document with the page in the place of the one it holds.
+pub(crate) fn replace_in(document: &str, page: &str) -> Result<String> {
+    let [begin, end] = MARKS;
+    let (before, rest) = document.split_once(begin).with_context(|| format!("no line {begin:?} in it"))?;
+    let (_, after) = rest.split_once(end).with_context(|| format!("no line {end:?} in it"))?;
+    Ok(format!("{before}{begin}\n{page}\n{end}{after}"))
 }
 
 fn machine(report: &Report) -> String {
     let machine = &report.machine;
     let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |load| load.to_string());
     format!(
-        "{}, {} cores, {}, {}; {}, SQLite {}\nload {} before, {} after; {} rounds, {} ms for each case in each\n",
+        "{}, commit {}.\n\n> {}, {} cores, {}, {}; {}, SQLite {}\\\n> load {} before, {} after; {} rounds, {} ms for each \
+         case in each\n",
+        machine.date,
+        machine.commit,
         machine.cpu,
         machine.cores,
         machine.kernel,
@@ -42,12 +56,14 @@ fn cases(measured: &[Measured]) -> String {
         let key = case.key;
         let of_ours = measured.iter().find(|other| {
             let other = other.key;
-            other.operation == key.operation && other.lines == key.lines && other.subject == Subject::Ambient
+            other.operation == key.operation
+                && other.workload == key.workload
+                && other.subject == Subject::Ambient
         });
         rows.push([
             key.operation.to_string(),
-            key.lines.map_or(String::new(), |lines| lines.to_string()),
-            key.subject.name_at(key.operation).to_owned(),
+            key.workload.map_or(String::new(), |workload| workload.to_string()),
+            key.subject.name_at(key.operation),
             duration(case.median_ns()),
             duration(case.p99_ns()),
             duration(case.mean_ns()),
@@ -57,15 +73,20 @@ fn cases(measured: &[Measured]) -> String {
     table(&rows, &[false, true, false, true, true, true, true])
 }
 
-fn ratios(ratios: &[Ratio]) -> String {
-    let mut rows = vec![["ratio", "value", "rounds", "goal", "reached"].map(str::to_owned)];
-    for ratio in ratios {
+fn figures(figures: &[Figure]) -> String {
+    let mut rows = vec![["figure", "value", "rounds", "goal", "reached"].map(str::to_owned)];
+    for figure in figures {
+        let rounds = if figure.lowest < figure.highest {
+            format!("{} .. {}", number(figure.lowest), number(figure.highest))
+        } else {
+            String::new()
+        };
         rows.push([
-            ratio.name.clone(),
-            number(ratio.value),
-            format!("{} .. {}", number(ratio.lowest), number(ratio.highest)),
-            ratio.goal.map_or(String::new(), |goal| goal.to_string()),
-            ratio.is_reached().map_or(String::new(), |reached| if reached { "yes" } else { "no" }.to_owned()),
+            figure.name.clone(),
+            format!("{} {}", number(figure.value), figure.unit).trim_end().to_owned(),
+            rounds,
+            figure.goal.map_or(String::new(), |goal| format!("{goal} {}", figure.unit).trim_end().to_owned()),
+            figure.is_reached().map_or("", |reached| if reached { "yes" } else { "no" }).to_owned(),
         ]);
     }
     table(&rows, &[false, true, true, true, false])
@@ -119,6 +140,16 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_takes_the_place_of_the_one_before() {
+        let [begin, end] = MARKS;
+        let document = format!("# Title\n{begin}old\n{end}more\n");
+        let replaced = replace_in(&document, "new\n").unwrap();
+        assert_eq!(replaced, format!("# Title\n{begin}\nnew\n\n{end}more\n"));
+        assert_eq!(replace_in(&replaced, "new\n").unwrap(), replaced, "again and again");
+        assert!(replace_in("# Title\n", "new\n").is_err());
+    }
 
     #[test]
     fn durations_have_three_digits_and_their_unit() {

@@ -4,14 +4,16 @@
 //! source of noise. Edits come after the lines they are about, one after each stretch of lines, which is
 //! also the order that suits the peers best: their indexes only grow at the end.
 
+use std::fmt;
+
 use ambient_engine::{AudioSpan, Change, Edit, Event, Line, Track};
 
 /// The shortest text of a line.
 const TEXT_LEN_MIN_BYTES: u64 = 80;
 /// The longest text of a line.
 const TEXT_LEN_MAX_BYTES: u64 = 200;
-/// Lines for one edit: 5 % edits.
-const LINES_PER_EDIT: u64 = 20;
+/// The line that every edit is about where one line is hot.
+pub(crate) const HOT_LINE: u64 = 0;
 /// Samples a second of the audio that lines point into.
 const RATE_HZ: u32 = 48_000;
 
@@ -21,13 +23,70 @@ const WORDS: [&str; 24] = [
     "so",
 ];
 
+/// How often lines are edited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Edits {
+    /// Never.
+    Never,
+    /// One edit after every 20 lines, about one of them: 5 %.
+    #[default]
+    OneInTwenty,
+    /// One edit after every 2 lines, about one of them: 50 %.
+    OneInTwo,
+    /// One edit after every line, all about [`HOT_LINE`].
+    OfOneLine,
+}
+
+impl Edits {
+    fn lines_per_edit(self) -> Option<u64> {
+        match self {
+            Self::Never => None,
+            Self::OneInTwenty => Some(20),
+            Self::OneInTwo => Some(2),
+            Self::OfOneLine => Some(1),
+        }
+    }
+}
+
+/// A conversation of a length, with its edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Workload {
+    pub(crate) lines: u64,
+    pub(crate) edits: Edits,
+}
+
+impl Workload {
+    /// How many events hold the lines and the edits that belong to them.
+    pub(crate) fn event_count(self) -> u64 {
+        self.lines + self.edits.lines_per_edit().map_or(0, |lines| self.lines / lines)
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lines, edits } = self;
+        match edits {
+            Edits::Never => write!(formatter, "{lines}, no edits"),
+            Edits::OneInTwenty => write!(formatter, "{lines}"),
+            Edits::OneInTwo => write!(formatter, "{lines}, 50 % edits"),
+            Edits::OfOneLine => write!(formatter, "{lines}, {lines} edits of one line"),
+        }
+    }
+}
+
 /// A conversation without end, from which peers are filled event by event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conversation {
+    edits: Edits,
     next_event: u64,
 }
 
 impl Conversation {
+    /// A conversation that is edited in this way.
+    pub(crate) fn with(edits: Edits) -> Self {
+        Self { edits, next_event: 0 }
+    }
+
     /// The next `count` events.
     pub(crate) fn next_events(&mut self, count: usize) -> Vec<Event> {
         (0..count).map(|_| self.next_event()).collect()
@@ -43,23 +102,35 @@ impl Conversation {
     }
 
     fn next_event(&mut self) -> Event {
-        let event = event(self.next_event);
+        let event = event(self.next_event, self.edits);
         self.next_event += 1;
         event
     }
 }
 
-/// How many events hold the first `lines` lines and the edits that belong to them.
-pub(crate) fn events_with_lines(lines: u64) -> u64 {
-    lines + lines / LINES_PER_EDIT
+/// A person names who spoke line `number`.
+pub(crate) fn naming(number: u64) -> Event {
+    let change = Change::Speaker { name: "Wren".to_owned() };
+    Event::Edit(Edit { line: number, by: Edit::PERSON.to_owned(), change })
 }
 
-fn event(number: u64) -> Event {
-    let stretch = number / (LINES_PER_EDIT + 1);
-    match number % (LINES_PER_EDIT + 1) {
-        LINES_PER_EDIT => Event::Edit(edit(stretch)),
-        within => Event::Line(line(stretch * LINES_PER_EDIT + within)),
+/// A hundred line numbers below `lines`, the same each time.
+pub(crate) fn scattered(lines: u64) -> Vec<u64> {
+    let mut random = Random(lines);
+    (0..100).map(|_| random.below(lines.max(1))).collect()
+}
+
+fn event(number: u64, edits: Edits) -> Event {
+    let Some(lines_per_edit) = edits.lines_per_edit() else { return Event::Line(line(number)) };
+    let stretch = number / (lines_per_edit + 1);
+    let within = number % (lines_per_edit + 1);
+    if within < lines_per_edit {
+        return Event::Line(line(stretch * lines_per_edit + within));
     }
+    let mut random = Random(!stretch);
+    let within = random.below(lines_per_edit);
+    let line_number = if edits == Edits::OfOneLine { HOT_LINE } else { stretch * lines_per_edit + within };
+    Event::Edit(edit(line_number, &mut random))
 }
 
 fn line(number: u64) -> Line {
@@ -98,10 +169,8 @@ fn text(random: &mut Random) -> String {
     text
 }
 
-/// The edit behind stretch number `stretch`, about one of its lines.
-fn edit(stretch: u64) -> Edit {
-    let mut random = Random(!stretch);
-    let line_number = stretch * LINES_PER_EDIT + random.below(LINES_PER_EDIT);
+/// Half of the edits are repairs, four in ten names, one in ten hides.
+fn edit(line_number: u64, random: &mut Random) -> Edit {
     let (by, change) = match random.below(10) {
         0..5 => {
             let heard = line(line_number).text;
@@ -143,7 +212,8 @@ mod tests {
 
     #[test]
     fn one_event_in_twenty_lines_is_an_edit_of_one_of_them() {
-        let events = Conversation::default().next_events(usize::try_from(events_with_lines(2_000)).unwrap());
+        let workload = Workload { lines: 2_000, edits: Edits::OneInTwenty };
+        let events = Conversation::default().next_events(usize::try_from(workload.event_count()).unwrap());
         let mut lines = 0;
         let mut edits = 0;
         for event in &events {
@@ -160,6 +230,29 @@ mod tests {
             }
         }
         assert_eq!((lines, edits), (2_000, 100));
+    }
+
+    #[test]
+    fn as_many_edits_come_as_were_asked_for_and_each_has_its_line() {
+        for (edits, expected) in
+            [(Edits::Never, 0), (Edits::OneInTwo, 50), (Edits::OneInTwenty, 5), (Edits::OfOneLine, 100)]
+        {
+            let count = Workload { lines: 100, edits }.event_count();
+            let events = Conversation::with(edits).next_events(usize::try_from(count).unwrap());
+            let mut lines = 0;
+            let mut edited = Vec::new();
+            for event in &events {
+                match event {
+                    Event::Edit(edit) => {
+                        assert!(edit.line < lines, "an edit comes after its line");
+                        edited.push(edit.line);
+                    }
+                    _ => lines += 1,
+                }
+            }
+            assert_eq!((lines, edited.len()), (100, expected), "{edits:?}");
+            assert!(edits != Edits::OfOneLine || edited.iter().all(|line| *line == HOT_LINE));
+        }
     }
 
     #[test]

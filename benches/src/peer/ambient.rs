@@ -3,30 +3,36 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ambient_engine::{Durability, Event, FoldedLine, Log, Mapping, Options, Reader};
+use ambient_engine::{Cursor, Durability, Event, FoldedLine, Line, Log, Mapping, Options, Reader};
 use anyhow::{Context, Result};
 
-use super::{Peer, Sync};
+use super::{Appends, Changed, INTERVAL, Peer, Reads, Shared, Sync};
 
-/// A log and a reader that follows it.
-pub(crate) struct Ambient {
-    log: Log,
+/// A log and readers that follow it.
+pub(crate) struct Ambient;
+
+/// A reader, and how far it has read.
+pub(crate) struct AmbientReader {
     reader: Reader,
-    /// Lines that [`Peer::poll`] has handed out.
+    /// Lines that [`Reads::poll`] has handed out.
     polled: u64,
-    directory: PathBuf,
+    cursor: Option<Cursor>,
+}
+
+/// How the log is written under `sync`.
+pub(crate) fn options(sync: Sync) -> Options {
+    Options::with_durability(match sync {
+        Sync::Os => Durability::Os,
+        Sync::Interval => Durability::Interval(INTERVAL),
+        Sync::Each => Durability::Each,
+    })
 }
 
 impl Ambient {
-    /// The other public call that a poll without news may be: a snapshot, and how many lines it has.
-    pub(crate) fn snapshot_lines(&mut self) -> Result<u64> {
-        Ok(self.reader.snapshot()?.lines())
-    }
-
-    /// The files that hold the events, oldest first.
-    pub(crate) fn segment_paths(&self) -> Result<Vec<PathBuf>> {
+    /// The files that hold the events of the log in `directory`, oldest first.
+    pub(crate) fn segment_paths(directory: &Path) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
-        for entry in fs::read_dir(self.directory.join("log"))? {
+        for entry in fs::read_dir(directory.join("log"))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "seg") {
                 paths.push(path);
@@ -37,41 +43,58 @@ impl Ambient {
     }
 
     /// Bytes of all events so far, headers of segments included.
-    pub(crate) fn len_bytes(&self) -> Result<u64> {
-        self.segment_paths()?.iter().map(|path| Ok(fs::metadata(path)?.len())).sum()
+    pub(crate) fn len_bytes(directory: &Path) -> Result<u64> {
+        Self::segment_paths(directory)?.iter().map(|path| Ok(fs::metadata(path)?.len())).sum()
     }
 
-    /// The bytes that one batch of `events` adds to a new log.
+    /// The bytes that one batch of `events` adds to a new log in `directory`.
     pub(crate) fn len_bytes_of(directory: &Path, events: &[Event]) -> Result<usize> {
-        let mut store = Self::create(directory, Sync::Os)?;
-        let before = store.len_bytes()?;
-        store.append(events)?;
-        usize::try_from(store.len_bytes()? - before).context("a batch larger than memory")
+        let (mut log, _) = Self::create(directory, Sync::Os)?;
+        let before = Self::len_bytes(directory)?;
+        Appends::append(&mut log, events)?;
+        usize::try_from(Self::len_bytes(directory)? - before).context("a batch larger than memory")
     }
 }
 
 impl Peer for Ambient {
-    fn create(directory: &Path, sync: Sync) -> Result<Self> {
-        let durability = match sync {
-            Sync::Os => Durability::Os,
-            Sync::Each => Durability::Each,
-        };
-        let log = Log::create(directory, Options::with_durability(durability))?;
-        let reader = Reader::open(directory, Mapping::On)?;
-        Ok(Self { log, reader, polled: 0, directory: directory.to_owned() })
-    }
+    type Writer = Log;
+    type Reader = AmbientReader;
 
+    const TELLS_CHANGES: bool = true;
+    const HAS_OTHER_POLL: bool = true;
+
+    fn create(directory: &Path, sync: Sync) -> Result<(Self::Writer, Self::Reader)> {
+        Ok((Log::create(directory, options(sync))?, Self::follow(directory)?))
+    }
+}
+
+impl Shared for Ambient {
+    fn follow(directory: &Path) -> Result<Self::Reader> {
+        let mut reader = Reader::open(directory, Mapping::On)?;
+        let cursor = reader.snapshot()?.cursor()?;
+        Ok(AmbientReader { reader, polled: 0, cursor })
+    }
+}
+
+impl Appends for Log {
     fn append(&mut self, events: &[Event]) -> Result<()> {
-        self.log.append(events)?;
+        Self::append(self, events)?;
         Ok(())
     }
+}
 
+impl Reads for AmbientReader {
     fn has_news(&mut self) -> Result<bool> {
         let has_news = self.reader.has_news()?;
         if has_news {
             self.reader.snapshot()?;
         }
         Ok(has_news)
+    }
+
+    /// A snapshot, and how many lines it has.
+    fn has_news_otherwise(&mut self) -> Result<bool> {
+        Ok(self.reader.snapshot()?.lines() > self.polled)
     }
 
     fn poll(&mut self) -> Result<Vec<FoldedLine>> {
@@ -87,7 +110,23 @@ impl Peer for Ambient {
         Ok(snapshot.since(from)?)
     }
 
+    fn at(&mut self, numbers: &[u64]) -> Result<Vec<FoldedLine>> {
+        let mut snapshot = self.reader.snapshot()?;
+        Ok(numbers.iter().map(|number| snapshot.folded(*number)).collect::<Result<_, _>>()?)
+    }
+
+    fn verbatim(&mut self) -> Result<Vec<Line>> {
+        let heard = self.reader.snapshot()?.verbatim(0)?;
+        Ok(heard.into_iter().map(|heard| heard.line).collect())
+    }
+
     fn fold_all(&mut self) -> Result<Vec<FoldedLine>> {
         Ok(self.reader.snapshot()?.since(0)?)
+    }
+
+    fn changes(&mut self) -> Result<Changed> {
+        let changes = self.reader.snapshot()?.changes(self.cursor.as_ref())?;
+        self.cursor = changes.cursor;
+        Ok(Changed { new: changes.new, older: changes.changed })
     }
 }
