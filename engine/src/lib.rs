@@ -23,8 +23,8 @@ pub mod view;
 pub use clock::{Clock, FixedClock, SystemClock, micros_since_1970};
 pub use event::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, Closed, DeviceChange, DeviceNote, Dropped,
-    Edit, EditTarget, Event, Finished, Generation, Kind, Line, MetaChange, ModelReference, Opened, Origin,
-    PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
+    Edit, EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, MetaChange, ModelReference,
+    Opened, Origin, PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
 };
 pub use fold::{FoldedLine, PlacedEdit, VoiceChange, fold};
 pub use format::{HeaderError, PAYLOAD_LEN_MAX_BYTES, SEGMENT_LEN_MAX_BYTES, SessionUuid};

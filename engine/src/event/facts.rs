@@ -227,3 +227,26 @@ pub struct Dropped {
     /// Where the sound is.
     pub audio: Option<AudioSpan>,
 }
+
+/// A file of the JSONL layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum KeptFile {
+    /// `session.json`.
+    Description,
+    /// `raw.jsonl`.
+    Lines,
+    /// `edits.jsonl`.
+    Edits,
+}
+
+/// Bytes of an imported session's file, kept where the other events cannot give them back: a line that
+/// does not parse or has fields of its own, the whole description. Written in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Where they were.
+    pub file: KeptFile,
+    /// The bytes, line ends included. A long stretch is kept in pieces.
+    pub bytes: Vec<u8>,
+    /// Whether the next event that has a line of its own in that file is what these bytes say.
+    pub stands_for_next: bool,
+}

@@ -39,6 +39,8 @@ pub enum Kind {
     Dropped = 15,
     /// The log was closed; fixed-size payload.
     Closed = 16,
+    /// Bytes of an imported session that no other event says.
+    Kept = 17,
 }
 
 /// A kind number this version does not know.
@@ -48,7 +50,7 @@ pub struct UnknownKind(pub u8);
 
 impl Kind {
     /// Every kind, in the order of its number.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Opened,
         Self::Line,
         Self::Repair,
@@ -65,6 +67,7 @@ impl Kind {
         Self::Assistant,
         Self::Dropped,
         Self::Closed,
+        Self::Kept,
     ];
 
     /// The number stored in the frame.
@@ -90,7 +93,8 @@ impl Kind {
             | Self::Device
             | Self::Assistant
             | Self::Dropped
-            | Self::Closed => true,
+            | Self::Closed
+            | Self::Kept => true,
         }
     }
 

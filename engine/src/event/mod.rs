@@ -10,8 +10,8 @@ mod line;
 mod payload;
 
 pub use facts::{
-    AssistantAct, Captured, CapturedTrack, DeviceChange, DeviceNote, Dropped, Finished, Generation,
-    MetaChange, ModelReference, Opened, Origin, Progress, TrackSource,
+    AssistantAct, Captured, CapturedTrack, DeviceChange, DeviceNote, Dropped, Finished, Generation, Kept,
+    KeptFile, MetaChange, ModelReference, Opened, Origin, Progress, TrackSource,
 };
 pub use kind::{Kind, UnknownKind};
 pub use line::{AudioSpan, Change, Edit, EditTarget, Line};
@@ -43,6 +43,8 @@ pub enum Event {
     Assistant(AssistantAct),
     /// The guard refused a recognition.
     Dropped(Dropped),
+    /// The session was imported, and this is what its files held that the other events do not say.
+    Kept(Kept),
 }
 
 impl Event {
@@ -60,6 +62,7 @@ impl Event {
             Self::Generation(_) => Kind::Generation,
             Self::Assistant(_) => Kind::Assistant,
             Self::Dropped(_) => Kind::Dropped,
+            Self::Kept(_) => Kind::Kept,
         }
     }
 }

@@ -133,6 +133,7 @@ pub(crate) fn encode(event: &Event, previous_edit: u64, into: &mut Vec<u8>) -> R
         Event::Generation(value) => write(value, into),
         Event::Assistant(value) => write(value, into),
         Event::Dropped(value) => write(value, into),
+        Event::Kept(value) => write(value, into),
     }
 }
 
@@ -155,6 +156,7 @@ pub(crate) fn decode(kind: Kind, schema: u16, line: u64, payload: &[u8]) -> Resu
         Kind::Generation => Event::Generation(read(payload)?),
         Kind::Assistant => Event::Assistant(read(payload)?),
         Kind::Dropped => Event::Dropped(read(payload)?),
+        Kind::Kept => Event::Kept(read(payload)?),
         Kind::Closed => return Err(PayloadError::NoEvent(kind)),
     })
 }

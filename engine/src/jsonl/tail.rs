@@ -2,7 +2,8 @@
 //!
 //! Only what ends in a newline counts: what comes after the last one is still being written, or was torn
 //! by a death, and is looked at again next time. A line too long to be one is dropped without being held
-//! in memory. Reading costs what is new.
+//! in memory. Reading costs what is new, and one look at the last line that was read: a file that was cut
+//! and has grown again is another one, though its name and inode are the same.
 
 use std::fs::File;
 use std::io;
@@ -12,6 +13,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 pub(crate) const LINE_LEN_MAX_BYTES: usize = 16 << 20;
 /// Bytes asked for at once.
 const CHUNK_LEN_BYTES: usize = 256 << 10;
+/// Of a line that is recognised again this much is looked at, from its beginning.
+const MARK_LEN_MAX_BYTES: usize = 64 << 10;
 
 /// Where reading stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,16 @@ pub(crate) struct Tail {
     offset: u64,
     /// Newlines that were read.
     lines: u64,
+    /// The last line that was read; none before the first.
+    last_line: Option<LineMark>,
+}
+
+/// By what a line is recognised where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LineMark {
+    offset: u64,
+    len_bytes: usize,
+    crc: u32,
 }
 
 /// One line, without its newline.
@@ -32,12 +45,82 @@ pub(crate) enum RawLine<'a> {
     TooLong,
 }
 
+/// A line of which the end has not been met yet.
+struct Begun {
+    offset: u64,
+    bytes: Vec<u8>,
+    is_too_long: bool,
+    marked_len_bytes: usize,
+    mark: crc32fast::Hasher,
+}
+
+impl Begun {
+    fn at(offset: u64) -> Self {
+        let mark = crc32fast::Hasher::new();
+        Self { offset, bytes: Vec::new(), is_too_long: false, marked_len_bytes: 0, mark }
+    }
+
+    /// Looks at the next part of the line; its bytes are kept unless it is the whole line, or too long.
+    fn note(&mut self, part: &[u8]) {
+        let to_mark = &part[..part.len().min(MARK_LEN_MAX_BYTES - self.marked_len_bytes)];
+        self.mark.update(to_mark);
+        self.marked_len_bytes += to_mark.len();
+        self.is_too_long |= self.bytes.len() + part.len() > LINE_LEN_MAX_BYTES;
+        if self.is_too_long {
+            self.bytes = Vec::new();
+        }
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        self.note(part);
+        if !self.is_too_long {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    /// The line, of which `part` is the last.
+    fn whole<'a>(&'a mut self, part: &'a [u8]) -> RawLine<'a> {
+        self.note(part);
+        if self.is_too_long {
+            RawLine::TooLong
+        } else if self.bytes.is_empty() {
+            RawLine::Whole(part)
+        } else {
+            self.bytes.extend_from_slice(part);
+            RawLine::Whole(&self.bytes)
+        }
+    }
+
+    fn into_mark(self) -> LineMark {
+        LineMark { offset: self.offset, len_bytes: self.marked_len_bytes, crc: self.mark.finalize() }
+    }
+}
+
 impl Tail {
-    /// Whether `file` is not the one read before, or has lost bytes that were read.
+    /// Byte after the last newline that was read.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether `file` is not the one read before, or has lost or changed what was read last.
     pub(crate) fn is_other(&self, file: &File) -> io::Result<bool> {
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
-        Ok(self.identity.is_some_and(|known| known != identity) || metadata.len() < self.offset)
+        if self.identity.is_some_and(|known| known != identity) || metadata.len() < self.offset {
+            return Ok(true);
+        }
+        let Some(mark) = self.last_line else { return Ok(false) };
+        let mut bytes = vec![0; mark.len_bytes + 1];
+        // With the newline behind it, where all of it is looked at.
+        let ends_here = mark.offset + mark.len_bytes as u64 + 1 == self.offset;
+        let wanted = mark.len_bytes + usize::from(ends_here);
+        match file.read_exact_at(&mut bytes[..wanted], mark.offset) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(true),
+            Err(error) => return Err(error),
+        }
+        let is_changed = crc32fast::hash(&bytes[..mark.len_bytes]) != mark.crc;
+        Ok(is_changed || (ends_here && bytes[mark.len_bytes] != b'\n'))
     }
 
     /// Hands every line that has been completed since last time to `each`, with its number from 1.
@@ -47,9 +130,8 @@ impl Tail {
         // What is appended while this runs is for the next time, so that a fast writer cannot keep us here.
         let end = metadata.len();
         let mut chunk = vec![0; CHUNK_LEN_BYTES];
-        let mut begun = Vec::new();
-        let mut is_too_long = false;
         let mut position = self.offset;
+        let mut begun = Begun::at(position);
         while position < end {
             let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(chunk.len());
             let len_bytes = match file.read_at(&mut chunk[..wanted], position) {
@@ -60,28 +142,15 @@ impl Tail {
             };
             let mut rest = &chunk[..len_bytes];
             while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-                let (last_part, after) = (&rest[..at], &rest[at + 1..]);
-                is_too_long |= begun.len() + last_part.len() > LINE_LEN_MAX_BYTES;
-                self.lines += 1;
-                if is_too_long {
-                    each(self.lines, RawLine::TooLong);
-                } else if begun.is_empty() {
-                    each(self.lines, RawLine::Whole(last_part));
-                } else {
-                    begun.extend_from_slice(last_part);
-                    each(self.lines, RawLine::Whole(&begun));
-                }
-                begun.clear();
-                is_too_long = false;
-                rest = after;
+                let last_part = &rest[..at];
+                rest = &rest[at + 1..];
                 self.offset = position + (len_bytes - rest.len()) as u64;
+                self.lines += 1;
+                each(self.lines, begun.whole(last_part));
+                let line = std::mem::replace(&mut begun, Begun::at(self.offset));
+                self.last_line = Some(line.into_mark());
             }
-            is_too_long |= begun.len() + rest.len() > LINE_LEN_MAX_BYTES;
-            if is_too_long {
-                begun = Vec::new();
-            } else {
-                begun.extend_from_slice(rest);
-            }
+            begun.keep(rest);
             position += len_bytes as u64;
         }
         Ok(())

@@ -85,7 +85,8 @@ impl SessionMetadata {
             | Event::Progress(_)
             | Event::Device(_)
             | Event::Assistant(_)
-            | Event::Dropped(_) => {}
+            | Event::Dropped(_)
+            | Event::Kept(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@ use super::Page;
 use crate::event::{PAYLOAD_SCHEMA, PayloadError, decode, encode};
 use crate::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Dropped, Edit,
-    EditTarget, Event, Finished, Generation, Kind, Line, MetaChange, ModelReference, Opened, Origin,
+    EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, MetaChange, ModelReference, Opened, Origin,
     Progress, Track, TrackSource,
 };
 
@@ -59,6 +59,7 @@ impl ByTheTables<'_> {
         match kind {
             "u16" | "u32" | "u64" => self.number().into(),
             "plain u64" => u64::from_le_bytes(self.take()).into(),
+            "u8" => self.take::<1>()[0].into(),
             "bool" => [false, true][usize::from(self.take::<1>()[0])].into(),
             "f32" => f64::from(f32::from_le_bytes(self.take())).into(),
             "string" => {
@@ -124,6 +125,7 @@ fn expected(event: &Event) -> Value {
         Event::Generation(value) => serde_json::to_value(value),
         Event::Assistant(value) => serde_json::to_value(value),
         Event::Dropped(value) => serde_json::to_value(value),
+        Event::Kept(value) => serde_json::to_value(value),
     };
     value.unwrap()
 }
@@ -267,8 +269,14 @@ fn assistant() -> Vec<Event> {
     acts.into_iter().map(Event::Assistant).collect()
 }
 
+fn kept() -> Vec<Event> {
+    let files = [KeptFile::Description, KeptFile::Lines, KeptFile::Edits];
+    let of = |file| Event::Kept(Kept { file, bytes: vec![0, 255, 10], stands_for_next: file == KeptFile::Lines });
+    files.map(of).to_vec()
+}
+
 fn samples() -> Vec<Event> {
-    [heard(), edits(), description(), capture(), assistant()].concat()
+    [heard(), edits(), description(), capture(), assistant(), kept()].concat()
 }
 
 fn payload_of(event: &Event) -> Vec<u8> {

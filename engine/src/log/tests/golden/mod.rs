@@ -6,6 +6,7 @@
 
 mod found;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use super::{edit, heard, line, speaker, unsynced};
 use crate::event::{decode, encode, previous_edit};
 use crate::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Dropped, Edit,
-    EditTarget, Event, Finished, FixedClock, FoldedLine, Generation, Kind, Line, MetaChange, ModelReference,
-    Opened, Origin, Progress, Track, TrackSource,
+    EditTarget, Event, Finished, FixedClock, FoldedLine, Generation, Kept, KeptFile, Kind, Line, MetaChange,
+    ModelReference, Opened, Origin, Progress, Track, TrackSource,
 };
 
 fn golden(name: &str) -> PathBuf {
@@ -117,6 +118,16 @@ fn every_kind() -> Vec<Vec<Event>> {
     ]
 }
 
+/// An imported session with a line that was kept as it stood.
+fn kept() -> Vec<Vec<Event>> {
+    let bytes = b"{\"track\": \"room\", \"unknown\": 1}\n".to_vec();
+    let of = |file, stands_for_next| Event::Kept(Kept { file, bytes: bytes.clone(), stands_for_next });
+    vec![
+        vec![of(KeptFile::Description, false), of(KeptFile::Lines, true), line("heard")],
+        vec![of(KeptFile::Edits, true), speaker(0, "Ana"), of(KeptFile::Edits, false)],
+    ]
+}
+
 /// What the log at `session` says, in a form that is easy to compare and to read.
 fn told(session: &Path) -> Value {
     let mut reader = Reader::open(session, Mapping::Off).unwrap();
@@ -156,7 +167,7 @@ fn expected(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(golden(name).join("expected.json")).unwrap()).unwrap()
 }
 
-fn write_golden(name: &str) {
+fn write_golden(name: &str, history: &[Vec<Event>]) {
     let directory = golden(name);
     if !is_to_be_written(&directory) {
         return;
@@ -165,8 +176,8 @@ fn write_golden(name: &str) {
     let clock = Arc::new(FixedClock::at_us(1_796_036_400_000_000));
     let mut log = Log::create(&directory, Options { clock, ..unsynced() }).unwrap();
     let mut target = None;
-    for batch in every_kind() {
-        log.append(&batch).unwrap();
+    for batch in history {
+        log.append(batch).unwrap();
         let mut reader = Reader::open(&directory, Mapping::On).unwrap();
         let events = reader.snapshot().unwrap().events().unwrap();
         target = target.or_else(|| {
@@ -174,7 +185,9 @@ fn write_golden(name: &str) {
             Some(EditTarget { position: hide.position, seq: hide.seq })
         });
     }
-    log.append(&[edit(1, Edit::PERSON, Change::Revert { target: target.unwrap() })]).unwrap();
+    if let Some(target) = target {
+        log.append(&[edit(1, Edit::PERSON, Change::Revert { target })]).unwrap();
+    }
     log.close().unwrap();
     for cache in ["head", "LOCK", "WRITERS"] {
         fs::remove_file(directory.join("log").join(cache)).unwrap();
@@ -195,10 +208,19 @@ fn copy_of(name: &str) -> tempfile::TempDir {
 
 #[test]
 fn a_log_with_every_kind_of_event_reads_as_it_did() {
-    write_golden("every-kind");
-    let expected = expected("every-kind");
-    assert_eq!(told(&golden("every-kind")), expected);
-    let copy = copy_of("every-kind");
+    reads_as_it_did("every-kind", &every_kind());
+}
+
+#[test]
+fn a_log_that_keeps_bytes_of_an_imported_session_reads_as_it_did() {
+    reads_as_it_did("kept", &kept());
+}
+
+fn reads_as_it_did(name: &str, history: &[Vec<Event>]) {
+    write_golden(name, history);
+    let expected = expected(name);
+    assert_eq!(told(&golden(name)), expected);
+    let copy = copy_of(name);
     fs::remove_file(copy.path().join("log/lines.idx")).unwrap();
     assert_eq!(told(copy.path()), expected, "by a walk as by the index");
 }
@@ -215,11 +237,18 @@ fn a_frozen_log_can_be_appended_to() {
 
 #[test]
 fn every_payload_is_written_today_as_it_was_frozen() {
-    let copy = copy_of("every-kind");
+    let mut kinds = HashSet::new();
+    for name in ["every-kind", "kept"] {
+        written_as_frozen(name, &mut kinds);
+    }
+    assert_eq!(kinds.len(), Kind::ALL.len(), "every kind is in a frozen log");
+}
+
+fn written_as_frozen(name: &str, kinds: &mut HashSet<Kind>) {
+    let copy = copy_of(name);
     let log = Log::open(copy.path(), unsynced()).unwrap();
     let segments = log.segments();
     let mut walk = Walk::new(segments, Mark::START, segments.last().file_end().unwrap()).unwrap();
-    let mut kinds = std::collections::HashSet::new();
     while let Some(frame) = walk.next().unwrap() {
         let frame = frame.unwrap();
         let kind = Kind::try_from(frame.header.kind).unwrap();
@@ -234,5 +263,4 @@ fn every_payload_is_written_today_as_it_was_frozen() {
         assert_eq!(written, frame.payload, "{kind:?}");
         assert_eq!(frame.header.is_ignorable(), kind.is_ignorable(), "{kind:?}");
     }
-    assert_eq!(kinds.len(), Kind::ALL.len(), "every kind is in the frozen log");
 }
