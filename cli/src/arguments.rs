@@ -83,13 +83,22 @@ Examples:
   ambient show latest --json")]
     Show(Show),
 
-    /// Write a session's transcript as a file
+    /// Write a session's transcript as a file, or the whole session in the older JSONL layout
     #[command(before_help = "\
 Examples:
   ambient export latest
   ambient export latest --format srt --out talk.srt
-  ambient export latest --format text --out -")]
+  ambient export latest --format text --out -
+  ambient export latest --format jsonl --out old-layout")]
     Export(Export),
+
+    /// Turn a session of the older JSONL layout into one with a log
+    #[command(before_help = "\
+Examples:
+  ambient import 2026-03-01T0930-planning
+  ambient import /mnt/old/2026-03-01T0930-planning
+  ambient import ./2026-03-01T0930-planning --json")]
+    Import(ImportSession),
 
     /// List, fetch, import and remove the models speech is recognised with
     #[command(
@@ -235,18 +244,46 @@ pub(crate) struct Export {
     pub(crate) session: String,
 
     /// The form
-    #[arg(long, default_value_t = ExportFormat::Markdown, value_parser = format_parser())]
-    pub(crate) format: ExportFormat,
+    #[arg(long, default_value = ExportFormat::Markdown.as_str(), value_parser = form_parser())]
+    pub(crate) format: ExportForm,
 
-    /// File to write, or - for stdout; by default transcript.md, .txt, .json, .srt or .vtt in the session
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// File to write, or - for stdout; by default transcript.md, .txt, .json, .srt or .vtt in the session.
+    /// For jsonl the directory to make, by default jsonl in the session
+    #[arg(long, short, visible_alias = "output", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// The words the engine has for its formats, so that a new one needs no change here.
-fn format_parser() -> impl TypedValueParser<Value = ExportFormat> {
-    PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str))
-        .try_map(|word| word.parse::<ExportFormat>())
+/// What a session can be exported as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExportForm {
+    /// Its text, as one file.
+    File(ExportFormat),
+    /// All of it, as a directory in the older layout.
+    Jsonl,
+}
+
+/// The word for a directory in the older layout.
+const JSONL: &str = "jsonl";
+
+/// The words the engine has for its formats, so that a new one needs no change here, and one more.
+fn form_parser() -> impl TypedValueParser<Value = ExportForm> {
+    let words = ExportFormat::ALL.map(ExportFormat::as_str).into_iter().chain([JSONL]);
+    PossibleValuesParser::new(words).try_map(|word| match word.as_str() {
+        JSONL => Ok(ExportForm::Jsonl),
+        _ => word.parse::<ExportFormat>().map(ExportForm::File),
+    })
+}
+
+/// `ambient import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportSession {
+    /// The session's directory, or the id of a session of the older layout among yours
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) session: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `ambient models`.

@@ -12,6 +12,8 @@ use ambient_capture::models::directory::DirectoryError;
 use ambient_capture::models::fetch::FetchError;
 use ambient_capture::models::import::ImportError;
 use ambient_capture::recognizer::RecognizeError;
+use ambient_engine::export::JsonlWriteError;
+use ambient_engine::jsonl::JsonlImportError;
 use ambient_engine::session::WorkLockError;
 use ambient_engine::settings::SettingsError;
 use ambient_engine::view::ViewError;
@@ -106,6 +108,12 @@ fn of_session(cause: &(dyn Error + 'static)) -> Option<Exit> {
         return Some(Exit::Busy);
     }
     if let Some(OpenError::Lock(LockError::Busy { .. })) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
+    if let Some(JsonlImportError::Busy { .. }) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
+    if let Some(JsonlWriteError::Busy(_)) = cause.downcast_ref() {
         return Some(Exit::Busy);
     }
     match cause.downcast_ref()? {

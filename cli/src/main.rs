@@ -39,6 +39,7 @@ fn run(verb: Verb) -> Exit {
         Verb::Sessions(reading) => verb::sessions::run(&reading),
         Verb::Show(show) => verb::show::run(&show),
         Verb::Export(export) => verb::export::run(&export),
+        Verb::Import(import) => verb::import::run(&import),
         Verb::Models(models) => verb::models::run(models),
         Verb::Mcp => verb::mcp::run(),
         Verb::Config(config) => verb::config::run(config),

@@ -4,6 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod resume;

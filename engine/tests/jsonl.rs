@@ -263,6 +263,101 @@ fn twenty_thousand_lines_with_forty_thousand_edits_fold() {
     assert!((0..).zip(&lines).all(|(number, line)| line.speaker == Some(format!("n{number}"))));
 }
 
+#[test]
+fn a_file_that_was_cut_and_has_grown_again_is_read_anew() {
+    let before = line("room", 0, "one") + &line("room", 1000, "two");
+    let session = Session::new(&before, "");
+    let directory = session.directory();
+    let mut reader = session.read();
+    // The same inode, and longer than what was read.
+    fs::write(session.path("raw.jsonl"), line("room", 0, "eno") + &line("room", 1000, "owt")).unwrap();
+    reader.refresh(&directory).unwrap();
+    assert_eq!(texts(&folded(&reader)), ["eno", "owt"]);
+    fs::write(session.path("raw.jsonl"), line("room", 0, "a much longer one") + &before).unwrap();
+    reader.refresh(&directory).unwrap();
+    assert_eq!(texts(&folded(&reader)), ["a much longer one", "one", "two"]);
+}
+
+/// What can happen to one of the two files between two looks at it.
+#[derive(Clone, Debug)]
+enum Happening {
+    Append(String),
+    /// Cut to this part of its length, in hundredths.
+    Cut(usize),
+    /// Cut and grown again under the same inode.
+    CutAndGrow(usize, String),
+    /// Another file put in its place.
+    Replace(String),
+    Remove,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    // Pieces of lines too, so that files end anywhere.
+    let part = proptest::collection::vec(
+        prop_oneof![
+            (0_u64..5, "[a-z]{8}").prop_map(|(at, text)| line("room", at, &text)),
+            (0_u64..5, "[a-z]{8}").prop_map(|(at, name)| speaker("room", at, &name, "user")),
+            (0_u64..6).prop_map(|seq| revert(seq, "user")),
+            "[a-z\\n]{0,9}",
+            Just("\n".to_owned()),
+        ],
+        0..5,
+    )
+    .prop_map(|parts| parts.concat());
+    prop_oneof![
+        4 => part.clone().prop_map(Happening::Append),
+        1 => (0_usize..100).prop_map(Happening::Cut),
+        1 => (0_usize..100, part.clone()).prop_map(|(cut, part)| Happening::CutAndGrow(cut, part)),
+        1 => part.prop_map(Happening::Replace),
+        1 => Just(Happening::Remove),
+    ]
+}
+
+impl Session {
+    fn let_happen(&self, name: &str, happening: Happening) {
+        let path = self.path(name);
+        let cut = |hundredths: usize| {
+            let bytes = fs::read(&path).unwrap_or_default();
+            bytes[..bytes.len() * hundredths / 100].to_vec()
+        };
+        let rewrite = |bytes: Vec<u8>| fs::write(&path, bytes).unwrap();
+        match happening {
+            Happening::Append(part) => {
+                let mut file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+                file.write_all(part.as_bytes()).unwrap();
+            }
+            Happening::Cut(hundredths) => rewrite(cut(hundredths)),
+            Happening::CutAndGrow(hundredths, part) => rewrite([cut(hundredths), part.into_bytes()].concat()),
+            Happening::Replace(part) => {
+                fs::write(self.path("new"), part).unwrap();
+                fs::rename(self.path("new"), &path).unwrap();
+            }
+            Happening::Remove => {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn following_gives_what_reading_from_the_start_gives_whatever_happens_to_the_files(
+        happenings in proptest::collection::vec((any::<bool>(), happening()), 0..12)
+    ) {
+        let session = Session::new("", "");
+        let directory = session.directory();
+        let mut reader = session.read();
+        for (is_about_edits, happening) in happenings {
+            session.let_happen(if is_about_edits { "edits.jsonl" } else { "raw.jsonl" }, happening);
+            reader.refresh(&directory).unwrap();
+            let fresh = session.read();
+            prop_assert_eq!(folded(&reader), folded(&fresh));
+            prop_assert_eq!(reader.line_damage(), fresh.line_damage());
+            prop_assert_eq!(reader.edit_damage(), fresh.edit_damage());
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn since_composes(count in 0_usize..12, from in 0_usize..15) {

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use ambient_capture::pipeline::History;
-use ambient_engine::session::{
-    Directory, PersonState, SessionDirectory, SessionId, SessionPlace, Work, WorkLock,
-};
+use ambient_engine::session::{PersonState, SessionDirectory, SessionPlace, Work, WorkLock};
 use ambient_engine::{Log, LogDirectory, Mapping, Options, Reader, SystemClock, view};
 
 use crate::arguments::Resume;
@@ -22,7 +20,7 @@ pub(crate) fn run(resume: &Resume) -> anyhow::Result<Exit> {
         output::note("nothing was interrupted");
         return Ok(Exit::Done);
     };
-    let session = open(&place)?;
+    let session = session_name::open(&place)?;
     if WorkLock::is_held(&session, Work::Recording)? {
         return Err(Refusal::new(Exit::Busy, format!("{} is being recorded", place.id)).into());
     }
@@ -52,13 +50,6 @@ fn interrupted(root: &Path) -> anyhow::Result<Option<SessionPlace>> {
         return Err(Refusal::new(Exit::Busy, text).into());
     }
     Ok(ids.pop().map(|id| SessionPlace { root: root.to_owned(), id }))
-}
-
-fn open(place: &SessionPlace) -> anyhow::Result<SessionDirectory> {
-    let missing = || Refusal::new(Exit::NotFound, format!("no session {}", place.id));
-    let id = SessionId::new(&place.id)?;
-    let root = Directory::open(&place.root)?;
-    Ok(SessionDirectory::open(&root, &id)?.ok_or_else(missing)?)
 }
 
 fn log_directory(session: &SessionDirectory) -> anyhow::Result<LogDirectory> {

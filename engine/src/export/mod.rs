@@ -6,12 +6,16 @@
 
 mod bleed;
 mod cues;
+mod description;
+mod jsonl;
 mod markdown;
 mod plain;
 mod times;
 
 use std::fmt;
 use std::str::FromStr;
+
+pub use jsonl::{JsonlFiles, JsonlWriteError, jsonl};
 
 use crate::session::SessionMetadata;
 use crate::view::TranscriptLine;

@@ -42,6 +42,8 @@ impl Filed {
         let seq = self.places.len() as u64;
         let (place, change, by) = match record {
             EditRecord::Repair { target, from, to, by } => (target, Change::Repair { from, to }, by),
+            // A blank name names nobody; the log would not take it either.
+            EditRecord::Speaker { name, .. } if name.trim().is_empty() => return self.skip_edit(),
             EditRecord::Speaker { target, name, by } => (target, Change::Speaker { name }, by),
             EditRecord::Revert { target_seq, by } => {
                 self.places.push(None);

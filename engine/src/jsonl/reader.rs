@@ -13,7 +13,7 @@ use crate::view::TranscriptLine;
 /// The lines as they were heard.
 pub(crate) const RAW_FILE: &str = "raw.jsonl";
 /// The edits.
-const EDITS_FILE: &str = "edits.jsonl";
+pub(crate) const EDITS_FILE: &str = "edits.jsonl";
 
 /// Everything read so far of one session's two files.
 #[derive(Debug, Default)]
@@ -65,15 +65,22 @@ impl JsonlReader {
         }
         if let Some(file) = raw {
             let path = session.path().join(RAW_FILE);
-            let mut tail = self.raw;
-            tail.read(&file, |number, line| self.add_line(&path, number, &line)).map_err(failed(RAW_FILE))?;
+            let mut tail = std::mem::take(&mut self.raw);
+            tail.read(&file, |number, line| {
+                self.add_line(&path, number, &line);
+                Ok(())
+            })
+            .map_err(failed(RAW_FILE))?;
             self.raw = tail;
         }
         if let Some(file) = edits {
             let path = session.path().join(EDITS_FILE);
-            let mut tail = self.edits;
-            tail.read(&file, |number, line| self.add_edit(&path, number, &line))
-                .map_err(failed(EDITS_FILE))?;
+            let mut tail = std::mem::take(&mut self.edits);
+            tail.read(&file, |number, line| {
+                self.add_edit(&path, number, &line);
+                Ok(())
+            })
+            .map_err(failed(EDITS_FILE))?;
             self.edits = tail;
         }
         Ok(())
@@ -143,12 +150,12 @@ fn is_other(tail: &Tail, file: Option<&File>) -> std::io::Result<bool> {
 }
 
 /// The record in a line; none when the line is blank.
-fn parsed<T>(
+pub(super) fn parsed<T>(
     line: &RawLine<'_>,
     parse: impl FnOnce(&[u8]) -> Result<T, SkipReason>,
 ) -> Option<Result<T, SkipReason>> {
     match line {
-        RawLine::TooLong => Some(Err(SkipReason::TooLong)),
+        RawLine::TooLong { .. } => Some(Err(SkipReason::TooLong)),
         RawLine::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
         RawLine::Whole(bytes) => Some(parse(bytes)),
     }

@@ -3,25 +3,27 @@
 //! Fields that are not known are ignored, and fields that were added later have defaults, so that files of
 //! every age are read.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::SkipReason;
 use crate::{Line, Track};
 
 /// A turn of speech, as `raw.jsonl` holds it.
-#[derive(Deserialize)]
-struct LineRecord {
-    track: Track,
-    start_ms: u64,
-    end_ms: u64,
-    text: String,
+#[derive(Serialize, Deserialize)]
+pub(super) struct LineRecord<'a> {
+    pub(super) track: Track,
+    pub(super) start_ms: u64,
+    pub(super) end_ms: u64,
+    pub(super) text: Cow<'a, str>,
     /// Mean probability of the recognised tokens, 0 to 1; 0 when unknown.
     #[serde(default)]
-    confidence: f32,
+    pub(super) confidence: f32,
 }
 
 /// The line an edit is about: the first one that begins there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) track: Track,
     pub(crate) start_ms: u64,
@@ -52,7 +54,7 @@ pub(crate) fn parse_line(bytes: &[u8]) -> Result<Line, SkipReason> {
         track,
         start_ms,
         end_ms,
-        text,
+        text: text.into_owned(),
         confidence,
         language: None,
         generation: 0,

@@ -107,6 +107,7 @@ pub(crate) fn reading(
     Ok(SessionReading::by_the_clock(session.id().to_string(), state, metadata, lines, warnings))
 }
 
-fn refuse_links(session: &SessionDirectory) -> Result<(), DirectoryError> {
+/// Refuses a session of which a file is a link, or something else that is no file.
+pub(super) fn refuse_links(session: &SessionDirectory) -> Result<(), DirectoryError> {
     GUARDED_FILES.iter().try_for_each(|name| session.directory().require_file(name))
 }

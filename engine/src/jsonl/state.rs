@@ -52,8 +52,18 @@ impl FileSigns {
 
 /// Whether the sound of the microphone is being written.
 pub(crate) fn is_growing(session: &Directory, clock: &dyn Clock) -> Result<bool, DirectoryError> {
+    is_sound_growing(session, "room.native.wav", clock)
+}
+
+/// Whether the sound of either side is being written. A listing asks for the microphone's alone; whoever
+/// writes asks for both.
+pub(super) fn is_any_track_growing(session: &Directory, clock: &dyn Clock) -> Result<bool, DirectoryError> {
+    Ok(is_growing(session, clock)? || is_sound_growing(session, "call.native.wav", clock)?)
+}
+
+fn is_sound_growing(session: &Directory, name: &str, clock: &dyn Clock) -> Result<bool, DirectoryError> {
     let Some(audio) = audio(session)? else { return Ok(false) };
-    let modified_at = audio.modified_at("room.native.wav")?;
+    let modified_at = audio.modified_at(name)?;
     Ok(modified_at
         .and_then(|modified_at| clock.now().duration_since(modified_at).ok())
         .is_some_and(|age| age < GROWING_MAX_AGE))

@@ -2,7 +2,7 @@
 //!
 //! Only what ends in a newline counts: what comes after the last one is still being written, or was torn
 //! by a death, and is looked at again next time. A line too long to be one is dropped without being held
-//! in memory. Reading costs what is new, and one look at the last line that was read: a file that was cut
+//! in memory. Reading costs what is new, and one look at the last of what was read: a file that was cut
 //! and has grown again is another one, though its name and inode are the same.
 
 use std::fs::File;
@@ -13,11 +13,13 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 pub(crate) const LINE_LEN_MAX_BYTES: usize = 16 << 20;
 /// Bytes asked for at once.
 const CHUNK_LEN_BYTES: usize = 256 << 10;
-/// Of a line that is recognised again this much is looked at, from its beginning.
+/// By so many bytes a file is recognised, or by its whole last line when that is longer, but by no more
+/// than the maximum.
+const MARK_LEN_MIN_BYTES: usize = 4 << 10;
 const MARK_LEN_MAX_BYTES: usize = 64 << 10;
 
 /// Where reading stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tail {
     /// Device and inode of the file; another file under the same name is read from its start.
     identity: Option<(u64, u64)>,
@@ -25,74 +27,38 @@ pub(crate) struct Tail {
     offset: u64,
     /// Newlines that were read.
     lines: u64,
-    /// The last line that was read; none before the first.
-    last_line: Option<LineMark>,
-}
-
-/// By what a line is recognised where it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LineMark {
-    offset: u64,
-    len_bytes: usize,
-    crc: u32,
+    /// The bytes before the offset as they were read: at least the last line, unless it is very long.
+    mark: Vec<u8>,
 }
 
 /// One line, without its newline.
 pub(crate) enum RawLine<'a> {
     /// Its bytes.
     Whole(&'a [u8]),
-    /// More than [`LINE_LEN_MAX_BYTES`], not kept.
-    TooLong,
+    /// More than [`LINE_LEN_MAX_BYTES`], not kept: where it begins, and its length with the newline.
+    TooLong { offset: u64, len_bytes: u64 },
 }
 
 /// A line of which the end has not been met yet.
+#[derive(Default)]
 struct Begun {
-    offset: u64,
     bytes: Vec<u8>,
     is_too_long: bool,
-    marked_len_bytes: usize,
-    mark: crc32fast::Hasher,
 }
 
 impl Begun {
-    fn at(offset: u64) -> Self {
-        let mark = crc32fast::Hasher::new();
-        Self { offset, bytes: Vec::new(), is_too_long: false, marked_len_bytes: 0, mark }
-    }
-
-    /// Looks at the next part of the line; its bytes are kept unless it is the whole line, or too long.
-    fn note(&mut self, part: &[u8]) {
-        let to_mark = &part[..part.len().min(MARK_LEN_MAX_BYTES - self.marked_len_bytes)];
-        self.mark.update(to_mark);
-        self.marked_len_bytes += to_mark.len();
+    fn add(&mut self, part: &[u8]) {
         self.is_too_long |= self.bytes.len() + part.len() > LINE_LEN_MAX_BYTES;
         if self.is_too_long {
             self.bytes = Vec::new();
-        }
-    }
-
-    fn keep(&mut self, part: &[u8]) {
-        self.note(part);
-        if !self.is_too_long {
-            self.bytes.extend_from_slice(part);
-        }
-    }
-
-    /// The line, of which `part` is the last.
-    fn whole<'a>(&'a mut self, part: &'a [u8]) -> RawLine<'a> {
-        self.note(part);
-        if self.is_too_long {
-            RawLine::TooLong
-        } else if self.bytes.is_empty() {
-            RawLine::Whole(part)
         } else {
             self.bytes.extend_from_slice(part);
-            RawLine::Whole(&self.bytes)
         }
     }
 
-    fn into_mark(self) -> LineMark {
-        LineMark { offset: self.offset, len_bytes: self.marked_len_bytes, crc: self.mark.finalize() }
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.is_too_long = false;
     }
 }
 
@@ -109,51 +75,81 @@ impl Tail {
         if self.identity.is_some_and(|known| known != identity) || metadata.len() < self.offset {
             return Ok(true);
         }
-        let Some(mark) = self.last_line else { return Ok(false) };
-        let mut bytes = vec![0; mark.len_bytes + 1];
-        // With the newline behind it, where all of it is looked at.
-        let ends_here = mark.offset + mark.len_bytes as u64 + 1 == self.offset;
-        let wanted = mark.len_bytes + usize::from(ends_here);
-        match file.read_exact_at(&mut bytes[..wanted], mark.offset) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(true),
-            Err(error) => return Err(error),
+        let mut found = vec![0; self.mark.len()];
+        match file.read_exact_at(&mut found, self.offset - self.mark.len() as u64) {
+            Ok(()) => Ok(found != self.mark),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(true),
+            Err(error) => Err(error),
         }
-        let is_changed = crc32fast::hash(&bytes[..mark.len_bytes]) != mark.crc;
-        Ok(is_changed || (ends_here && bytes[mark.len_bytes] != b'\n'))
     }
 
     /// Hands every line that has been completed since last time to `each`, with its number from 1.
-    pub(crate) fn read(&mut self, file: &File, mut each: impl FnMut(u64, RawLine<'_>)) -> io::Result<()> {
+    /// After an error of either this says nothing any more.
+    pub(crate) fn read<E: From<io::Error>>(
+        &mut self,
+        file: &File,
+        mut each: impl FnMut(u64, RawLine<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let metadata = file.metadata()?;
         self.identity = Some((metadata.dev(), metadata.ino()));
         // What is appended while this runs is for the next time, so that a fast writer cannot keep us here.
         let end = metadata.len();
         let mut chunk = vec![0; CHUNK_LEN_BYTES];
+        let mut begun = Begun::default();
+        let mut mark_len_bytes = self.mark.len();
         let mut position = self.offset;
-        let mut begun = Begun::at(position);
         while position < end {
             let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(chunk.len());
             let len_bytes = match file.read_at(&mut chunk[..wanted], position) {
                 Ok(0) => break,
                 Ok(len_bytes) => len_bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
             let mut rest = &chunk[..len_bytes];
             while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
                 let last_part = &rest[..at];
+                mark_len_bytes = self.mark_line(&begun, &rest[..=at]);
                 rest = &rest[at + 1..];
+                let offset = self.offset;
                 self.offset = position + (len_bytes - rest.len()) as u64;
                 self.lines += 1;
-                each(self.lines, begun.whole(last_part));
-                let line = std::mem::replace(&mut begun, Begun::at(self.offset));
-                self.last_line = Some(line.into_mark());
+                if begun.bytes.is_empty() && !begun.is_too_long {
+                    each(self.lines, RawLine::Whole(last_part))?;
+                } else {
+                    begun.add(last_part);
+                    let line = if begun.is_too_long {
+                        RawLine::TooLong { offset, len_bytes: self.offset - offset }
+                    } else {
+                        RawLine::Whole(&begun.bytes)
+                    };
+                    each(self.lines, line)?;
+                }
+                begun.clear();
             }
-            begun.keep(rest);
+            begun.add(rest);
             position += len_bytes as u64;
         }
+        self.mark.drain(..self.mark.len().saturating_sub(mark_len_bytes));
         Ok(())
+    }
+
+    /// Adds a line to the mark: what was kept of its beginning, and its last part with the newline. Gives
+    /// how much of the mark counts; more is cut off now and then, so that each line costs its own length.
+    fn mark_line(&mut self, begun: &Begun, last_part: &[u8]) -> usize {
+        if begun.is_too_long {
+            // There is a hole before the last part.
+            self.mark.clear();
+        }
+        let last_of = |bytes: &[u8]| bytes.len().saturating_sub(MARK_LEN_MAX_BYTES);
+        self.mark.extend_from_slice(&begun.bytes[last_of(&begun.bytes)..]);
+        self.mark.extend_from_slice(&last_part[last_of(last_part)..]);
+        let line_len_bytes = begun.bytes.len() + last_part.len();
+        let counts = line_len_bytes.clamp(MARK_LEN_MIN_BYTES, MARK_LEN_MAX_BYTES).min(self.mark.len());
+        if self.mark.len() > 4 * MARK_LEN_MAX_BYTES {
+            self.mark.drain(..self.mark.len() - counts);
+        }
+        counts
     }
 }
 
@@ -167,14 +163,15 @@ mod tests {
 
     fn lines_of(tail: &mut Tail, file: &File) -> Vec<(u64, Option<Vec<u8>>)> {
         let mut lines = Vec::new();
-        tail.read(file, |number, line| {
+        tail.read::<io::Error>(file, |number, line| {
             lines.push((
                 number,
                 match line {
                     RawLine::Whole(bytes) => Some(bytes.to_vec()),
-                    RawLine::TooLong => None,
+                    RawLine::TooLong { .. } => None,
                 },
             ));
+            Ok(())
         })
         .unwrap();
         lines

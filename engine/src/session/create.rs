@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::civil::DateTime;
 
-use super::id::{CLAIMS_MAX, candidates, claim_base};
+use super::id::{CLAIMS_MAX, candidates, claim_base, numbered};
 use super::{Directory, DirectoryError, SessionDirectory, SessionId};
 
 /// How often finishing looks again while another maker gives way.
@@ -62,9 +62,18 @@ fn first_free<T>(
     root: &Directory,
     started: DateTime,
     name: Option<&str>,
+    make: impl FnMut(&SessionId) -> Result<Option<T>, DirectoryError>,
+) -> Result<T, CreateError> {
+    first_of(root, &claim_base(started, name), candidates(started, name), make)
+}
+
+fn first_of<T>(
+    root: &Directory,
+    base: &str,
+    candidates: impl Iterator<Item = SessionId>,
     mut make: impl FnMut(&SessionId) -> Result<Option<T>, DirectoryError>,
 ) -> Result<T, CreateError> {
-    for id in candidates(started, name) {
+    for id in candidates {
         match make(&id) {
             Ok(Some(session)) => return Ok(session),
             Ok(None) => {}
@@ -73,11 +82,23 @@ fn first_free<T>(
         }
     }
     let root = root.path().display().to_string();
-    Err(CreateError::Full { root, base: claim_base(started, name) })
+    Err(CreateError::Full { root, base: base.to_owned() })
+}
+
+/// The hidden directory of a session that will be called `id`; none when that name is taken.
+fn begin_hidden(root: &Directory, id: &SessionId) -> Result<Option<SessionDirectory>, DirectoryError> {
+    let hidden = id.partial_name();
+    let Some(made) = root.hold_hidden(OsStr::new(&hidden))? else { return Ok(None) };
+    if root.holds(id)? {
+        root.remove_empty_subdirectory(OsStr::new(&hidden))?;
+        return Ok(None);
+    }
+    Ok(Some(SessionDirectory::new(id.clone(), made)))
 }
 
 /// A session being built where no reader looks. It becomes visible by [`finish`](Self::finish) alone;
-/// dropped without, its hidden directory stays and is never listed.
+/// dropped without, its hidden directory stays and is never listed. The directory is locked while it is
+/// being built, so that whoever comes next can tell one that is left over, and begin it anew.
 #[derive(Debug)]
 pub struct PartialSession {
     root: Directory,
@@ -90,15 +111,17 @@ impl PartialSession {
     /// # Errors
     /// All 99 names of that minute are taken, or the directory cannot be made.
     pub fn begin(root: Directory, started: DateTime, name: Option<&str>) -> Result<Self, CreateError> {
-        let session = first_free(&root, started, name, |id| {
-            let hidden = id.partial_name();
-            let made = root.create_subdirectory(&hidden)?;
-            if root.holds(id)? {
-                root.remove_empty_subdirectory(OsStr::new(&hidden))?;
-                return Ok(None);
-            }
-            Ok(Some(SessionDirectory::new(id.clone(), made)))
-        })?;
+        let session = first_free(&root, started, name, |id| begin_hidden(&root, id))?;
+        Ok(Self { root, session })
+    }
+
+    /// Makes the hidden directory of a session that is to be called `id`, or `id` with a number from
+    /// `-02` on when that name is taken.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn begin_as(root: Directory, id: &SessionId) -> Result<Self, CreateError> {
+        let session = first_of(&root, id.as_str(), numbered(id), |id| begin_hidden(&root, id))?;
         Ok(Self { root, session })
     }
 
@@ -132,11 +155,7 @@ impl PartialSession {
     /// # Errors
     /// Something in it cannot be deleted.
     pub fn discard(self) -> Result<(), CreateError> {
-        let path = self.session.directory().path().to_owned();
-        match std::fs::remove_dir_all(&path) {
-            Ok(()) => Ok(()),
-            Err(source) => Err(DirectoryError::Io { action: "delete", path, source }.into()),
-        }
+        Ok(self.root.delete(OsStr::new(&self.session.id().partial_name()))?)
     }
 }
 

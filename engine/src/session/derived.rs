@@ -9,10 +9,13 @@ use super::{SessionDirectory, SessionMetadata};
 use crate::export::{ExportFormat, export};
 use crate::jsonl::state::TRANSCRIPT_FILE;
 use crate::view::{TranscriptLine, ViewError};
-use crate::{Captured, CapturedTrack, Event, Mapping, MetaChange, Opened, Origin, ReadError, Reader, Track};
+use crate::{
+    Captured, CapturedTrack, Event, Kept, KeptFile, Mapping, MetaChange, Opened, Origin, ReadError, Reader,
+    Track,
+};
 
 /// Rises whenever more is derived, so that what an older version derived is computed again.
-const DERIVATION: u32 = 1;
+const DERIVATION: u32 = 2;
 
 /// Computes both files from the log of `session` and puts them in place, each whole or not at all. To be
 /// called once the log was closed: the files hold until its next event.
@@ -22,14 +25,17 @@ const DERIVATION: u32 = 1;
 pub fn write_derived_files(session: &SessionDirectory) -> Result<(), ViewError> {
     let mut reader = session.read_log(Mapping::On)?;
     let metadata = compute(session, &mut reader)?;
-    let lines: Vec<TranscriptLine> = {
-        let mut lines = lines(&mut reader, 0, false)?;
-        lines.sort_by_key(|numbered| numbered.line.start_ms);
-        lines.into_iter().map(|numbered| numbered.line).collect()
-    };
-    let document = export(ExportFormat::Markdown, &lines, Some(&metadata));
+    let document = document(&mut reader, &metadata)?;
     session.directory().replace(TRANSCRIPT_FILE, document.as_bytes())?;
     Ok(session.directory().replace(METADATA_FILE, metadata.to_json().as_bytes())?)
+}
+
+/// What `transcript.md` holds.
+pub(crate) fn document(reader: &mut Reader, metadata: &SessionMetadata) -> Result<String, ViewError> {
+    let mut lines = lines(reader, 0, false)?;
+    lines.sort_by_key(|numbered| numbered.line.start_ms);
+    let lines: Vec<TranscriptLine> = lines.into_iter().map(|numbered| numbered.line).collect();
+    Ok(export(ExportFormat::Markdown, &lines, Some(metadata)))
 }
 
 /// What the log says about its session: from `session.json` while that holds, else from the events.
@@ -85,8 +91,8 @@ impl SessionMetadata {
             | Event::Progress(_)
             | Event::Device(_)
             | Event::Assistant(_)
-            | Event::Dropped(_)
-            | Event::Kept(_) => {}
+            | Event::Dropped(_) => {}
+            Event::Kept(kept) => self.note_kept(kept),
         }
     }
 
@@ -111,6 +117,18 @@ impl SessionMetadata {
         self.warnings.extend_from_slice(&captured.warnings);
     }
 
+    /// What the description of an imported session says and no event has a place for.
+    fn note_kept(&mut self, kept: &Kept) {
+        if kept.file != KeptFile::Description {
+            return;
+        }
+        if let Ok(said) = serde_json::from_slice::<Self>(&kept.bytes) {
+            self.apps = said.apps;
+            self.ended_at = said.ended_at;
+            self.duration_s = said.duration_s;
+        }
+    }
+
     fn note_change(&mut self, change: &MetaChange) {
         match change {
             MetaChange::Name(name) => self.name.clone_from(name),
@@ -124,8 +142,11 @@ impl SessionMetadata {
 
     /// Whether someone began to record or to transcribe. When nobody is at work and it is not finished,
     /// they were interrupted. Audio files are taken in and transcribed in one go, so once such a session is
-    /// there, so is the work on its text.
+    /// there, so is the work on its text. What another program began is not ours to finish.
     pub(crate) fn was_begun(&self) -> bool {
+        if self.origin.as_deref() == Some(origin_word(Origin::Imported)) {
+            return false;
+        }
         self.ended_at.is_none()
             || self.lines.is_some_and(|lines| lines > 0)
             || self.origin.as_deref() == Some(origin_word(Origin::Transcribed))

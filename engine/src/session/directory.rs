@@ -348,17 +348,79 @@ impl Directory {
     /// # Errors
     /// Something is there already ([`DirectoryError::is_taken`]), or the system refuses.
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> Result<(), DirectoryError> {
+        self.take_from(self, from, to)
+    }
+
+    /// Moves the directory `from` below `giver` here under the name `to`; otherwise as
+    /// [`rename_new`](Self::rename_new).
+    pub(crate) fn take_from(&self, giver: &Self, from: &OsStr, to: &OsStr) -> Result<(), DirectoryError> {
         use rustix::fs::RenameFlags;
-        let here = &self.handle;
-        let renamed = match rustix::fs::renameat_with(here, from, here, to, RenameFlags::NOREPLACE) {
+        let (giver, here) = (&giver.handle, &self.handle);
+        let renamed = match rustix::fs::renameat_with(giver, from, here, to, RenameFlags::NOREPLACE) {
             // Not every file system knows the flag. Renaming onto a directory made for the purpose keeps
             // the promise: it succeeds only while that one is empty.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rustix::fs::mkdirat(here, to, DIRECTORY_MODE)
-                .and_then(|()| rustix::fs::renameat(here, from, here, to)),
+                .and_then(|()| rustix::fs::renameat(giver, from, here, to)),
             outcome => outcome,
         };
         renamed.map_err(|errno| self.error("rename to", to, errno))?;
         self.sync()
+    }
+
+    /// Has the directories `first` and `second` change names in one step.
+    pub(crate) fn exchange(&self, first: &OsStr, second: &OsStr) -> Result<(), DirectoryError> {
+        use rustix::fs::RenameFlags;
+        rustix::fs::renameat_with(&self.handle, first, &self.handle, second, RenameFlags::EXCHANGE)
+            .map_err(|errno| self.error("replace", second, errno))?;
+        self.sync()
+    }
+
+    /// The empty directory `name`, held for as long as what is returned lives; none when another process
+    /// holds it. What a process that died left in it is deleted: nobody but its maker has any business in
+    /// a directory that is not complete.
+    ///
+    /// # Errors
+    /// It is a link or something else, or cannot be made, locked or emptied.
+    pub(crate) fn hold_hidden(&self, name: &OsStr) -> Result<Option<Self>, DirectoryError> {
+        let made = self.open_or_create_subdirectory(name)?;
+        match rustix::fs::flock(&made.handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno) => return Err(self.error("lock", name, errno)),
+        }
+        // Its maker may have finished and renamed it between the open and the lock.
+        let held =
+            rustix::fs::fstat(&made.handle).map_err(|errno| made.error("look at", OsStr::new(""), errno))?;
+        let named = self.stat(name)?;
+        if !named.is_some_and(|named| (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)) {
+            return Ok(None);
+        }
+        made.empty()?;
+        Ok(Some(made))
+    }
+
+    /// Deletes everything in this directory.
+    fn empty(&self) -> Result<(), DirectoryError> {
+        for name in self.names()? {
+            self.delete(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes `name` with all there is in it, following no link.
+    pub(crate) fn delete(&self, name: &OsStr) -> Result<(), DirectoryError> {
+        match self.subdirectory(name) {
+            Ok(None) => Ok(()),
+            Ok(Some(below)) => {
+                below.empty()?;
+                self.remove_empty_subdirectory(name)
+            }
+            Err(DirectoryError::Symlink(_) | DirectoryError::NotADirectory { .. }) => {
+                rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())
+                    .map_err(|errno| self.error("delete", name, errno))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes the directory `name` if it is empty.

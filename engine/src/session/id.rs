@@ -104,7 +104,12 @@ pub fn slug(name: &str) -> Option<String> {
 /// The ids a session begun in that local minute may get, best first: without a number, then `-02` to
 /// `-99`.
 pub(crate) fn candidates(started: DateTime, name: Option<&str>) -> impl Iterator<Item = SessionId> {
-    let base = claim_base(started, name);
+    numbered(&SessionId(claim_base(started, name)))
+}
+
+/// `id`, then the same with `-02` to `-99`.
+pub(crate) fn numbered(id: &SessionId) -> impl Iterator<Item = SessionId> + use<> {
+    let SessionId(base) = id.clone();
     (1..=CLAIMS_MAX).map(move |number| match number {
         1 => SessionId(base.clone()),
         _ => SessionId(format!("{base}-{number:02}")),

@@ -11,7 +11,7 @@ use super::{Directory, DirectoryError};
 /// The file's name.
 pub(crate) const METADATA_FILE: &str = "session.json";
 /// A longer file is not a session's description.
-const METADATA_LEN_MAX_BYTES: u64 = 16 << 20;
+pub(crate) const METADATA_LEN_MAX_BYTES: u64 = 16 << 20;
 
 /// The description of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ mod directory;
 mod id;
 pub(crate) mod listing;
 mod lock;
-mod metadata;
+pub(crate) mod metadata;
 pub(crate) mod native;
 mod resolve;
 mod root;
@@ -18,6 +18,7 @@ mod state;
 
 pub use create::{CreateError, PartialSession, claim};
 pub use derived::write_derived_files;
+pub(crate) use derived::{describe, document};
 pub use directory::{Directory, DirectoryError};
 pub use id::{NotASessionId, SessionId, slug};
 pub use listing::SessionRow;
