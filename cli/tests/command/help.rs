@@ -10,6 +10,7 @@ const VERBS: &[&[&str]] = &[
     &["sessions"],
     &["show"],
     &["export"],
+    &["import"],
     &["models"],
     &["models", "list"],
     &["models", "fetch"],

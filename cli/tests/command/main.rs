@@ -6,6 +6,7 @@
 mod doctor;
 mod first_light;
 mod help;
+mod importing;
 mod manners;
 mod reading;
 mod sandbox;

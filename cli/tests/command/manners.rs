@@ -25,7 +25,7 @@ fn assert_harmless(run: &Run) {
 #[test]
 fn a_session_that_is_not_there_is_not_found() {
     let sandbox = Sandbox::with_two_sessions();
-    for verb in ["show", "export", "resume"] {
+    for verb in ["show", "export", "import", "resume"] {
         for name in ["2031-01-01T0000", "./nowhere", "/nowhere/at/all", "..", "2026-09-05T1412/.."] {
             let run = sandbox.run(&[verb, name]).expect(3);
             assert!(run.stderr.starts_with("error: "), "{}", run.stderr);

@@ -392,7 +392,7 @@ impl Directory {
         let held =
             rustix::fs::fstat(&made.handle).map_err(|errno| made.error("look at", OsStr::new(""), errno))?;
         let named = self.stat(name)?;
-        if !named.is_some_and(|named| (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)) {
+        if named.is_none_or(|named| (named.st_dev, named.st_ino) != (held.st_dev, held.st_ino)) {
             return Ok(None);
         }
         made.empty()?;

@@ -51,7 +51,7 @@ pub(super) fn write(
                 log.reach(line.end_ms);
                 let len_bytes = line.text.len();
                 log.push(Event::Line(line), len_bytes)?;
-                if lines.count.is_multiple_of(LINES_A_BATCH) {
+                if lines.count % LINES_A_BATCH == 0 {
                     log.flush()?;
                 }
             }
@@ -63,7 +63,7 @@ pub(super) fn write(
             }
         }
         done_bytes += len_bytes(&raw);
-        if number.is_multiple_of(LINES_A_REPORT) {
+        if number % LINES_A_REPORT == 0 {
             progress(done_bytes);
         }
         Ok(())
