@@ -5,52 +5,25 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // a test that cannot go on should stop
 
+mod small_disk;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use ambient_engine::{
     AppendError, Change, Durability, Edit, Event, Line, Log, Mapping, Options, Reader, Track,
 };
+use small_disk::SmallDisk;
 
-/// A mounted file system of `size_kib`, unmounted when dropped.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(size_kib: u64) -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size_kib}k"), "tmpfs"])
-            .arg(place.path())
-            .stderr(Stdio::null())
-            .status();
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(Self(place));
-        }
-        println!("skipped: this system does not let a test mount a file system in memory");
-        None
+/// Takes all the room there is on `disk` but for `left_bytes`.
+fn fill(disk: &SmallDisk, left_bytes: usize) -> std::path::PathBuf {
+    let path = disk.path().join("filler");
+    let mut taken = Vec::new();
+    while fs::write(&path, &taken).is_ok() {
+        taken.resize(taken.len() + 4096, 0);
     }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Takes all the room there is but for `left_bytes`.
-    fn fill(&self, left_bytes: usize) -> std::path::PathBuf {
-        let path = self.path().join("filler");
-        let mut taken = Vec::new();
-        while fs::write(&path, &taken).is_ok() {
-            taken.resize(taken.len() + 4096, 0);
-        }
-        fs::write(&path, &taken[..taken.len().saturating_sub(4096 + left_bytes)]).unwrap();
-        path
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
-    }
+    fs::write(&path, &taken[..taken.len().saturating_sub(4096 + left_bytes)]).unwrap();
+    path
 }
 
 fn options(durability: Durability) -> Options {
@@ -102,7 +75,7 @@ fn fill_and_go_on(durability: Durability, mapping: Mapping) {
     let mut reader = Reader::open(&session, Mapping::On).unwrap();
     let mut acknowledged = 0;
     for _ in 0..2 {
-        let filler = disk.fill(60_000);
+        let filler = fill(&disk, 60_000);
         let mut refusals = 0;
         while refusals < 3 {
             match log.append(&[numbered(acknowledged), speaker(acknowledged, "Ana")]) {
@@ -150,7 +123,7 @@ fn room_for_the_index_is_found_before_anything_is_written() {
     log.append(&(0..1_024).map(|number| line(format!("{number} x"))).collect::<Vec<_>>()).unwrap();
     let segment = session.join("log/0000000000.seg");
     let len_bytes = fs::metadata(&segment).unwrap().len();
-    let filler = disk.fill(0);
+    let filler = fill(&disk, 0);
     let refused = log.append(&[line("1024 x".to_owned())]);
     assert!(matches!(&refused, Err(AppendError::Disk(error)) if error.is_full()), "{refused:?}");
     assert_eq!(fs::metadata(&segment).unwrap().len(), len_bytes, "nothing was written");
@@ -172,7 +145,7 @@ fn a_crashed_log_is_read_on_a_full_disk_and_written_once_there_is_room() {
     for cache in ["head", "lines.idx"] {
         fs::remove_file(session.join("log").join(cache)).unwrap();
     }
-    let filler = disk.fill(0);
+    let filler = fill(&disk, 0);
     let mut reader = Reader::open(&session, Mapping::On).unwrap();
     check(&session, &mut reader, 2);
     for _ in 0..3 {
@@ -193,8 +166,7 @@ fn a_log_on_a_disk_that_may_only_be_read_is_read() {
     let mut log = Log::create(&session, options(Durability::Os)).unwrap();
     log.append(&[numbered(0), numbered(1)]).unwrap();
     drop(log);
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(disk.path()).status().unwrap();
-    assert!(remounted.success());
+    disk.make_read_only();
     let mut reader = Reader::open(&session, Mapping::On).unwrap();
     check(&session, &mut reader, 2);
     Log::open(&session, options(Durability::Os)).unwrap_err();

@@ -72,7 +72,7 @@ impl Place {
         self.place.path().join("root")
     }
 
-    fn into_root(&self) -> Result<Imported, JsonlImportError> {
+    fn elsewhere_to_root(&self) -> Result<Imported, JsonlImportError> {
         let root = Directory::open(&self.root()).unwrap();
         import(|import| import.into_root(&open(&self.elsewhere(), ID), root))
     }
@@ -173,7 +173,7 @@ fn an_import_reads_as_the_source_and_is_given_back_to_the_byte() {
     let (raw, edits) = sample();
     let place = Place::new(raw.as_bytes(), edits.as_bytes());
     let before = contents(&place.source());
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     assert_eq!((imported.id.as_str(), imported.lines, imported.edits), (ID, 3, 6));
     assert_eq!((imported.was_native, imported.warnings.len()), (false, 0));
     assert_eq!(contents(&place.source()), before, "the source is only read");
@@ -192,7 +192,7 @@ fn an_import_reads_as_the_source_and_is_given_back_to_the_byte() {
 #[test]
 fn the_description_is_what_it_was() {
     let place = Place::new(b"", b"");
-    place.into_root().unwrap();
+    place.elsewhere_to_root().unwrap();
     let metadata = reading(&place.root(), ID).metadata.unwrap();
     let then = reading(&place.elsewhere(), ID).metadata.unwrap();
     assert_eq!((&metadata.name, &metadata.started_at), (&then.name, &then.started_at));
@@ -207,7 +207,7 @@ fn the_description_is_what_it_was() {
 fn edits_that_were_made_together_are_one_batch_at_their_own_time() {
     let (raw, edits) = sample();
     let place = Place::new(raw.as_bytes(), edits.as_bytes());
-    place.into_root().unwrap();
+    place.elsewhere_to_root().unwrap();
     let times: Vec<_> = events(&place.root(), ID)
         .into_iter()
         .filter(|recorded| recorded.event.kind().is_edit())
@@ -235,15 +235,15 @@ fn in_its_own_place_a_session_gains_a_log_and_keeps_everything_else() {
     assert!(!place.source().join(".log.partial").exists());
     let again = place.in_place().unwrap();
     assert!(again.was_native);
-    assert!(place.into_root().unwrap().was_native);
+    assert!(place.elsewhere_to_root().unwrap().was_native);
 }
 
 #[test]
 fn a_name_that_is_taken_gets_a_number() {
     let place = Place::new(b"", b"");
-    assert_eq!(place.into_root().unwrap().id, ID);
-    assert_eq!(place.into_root().unwrap().id, format!("{ID}-02"));
-    assert_eq!(place.into_root().unwrap().id, format!("{ID}-03"));
+    assert_eq!(place.elsewhere_to_root().unwrap().id, ID);
+    assert_eq!(place.elsewhere_to_root().unwrap().id, format!("{ID}-02"));
+    assert_eq!(place.elsewhere_to_root().unwrap().id, format!("{ID}-03"));
     let second = exported(&place.root(), &format!("{ID}-02")).description;
     assert!(String::from_utf8(second).unwrap().contains("\"id\": \"2026-09-05T1412-weekly-sync-02\""));
 }
@@ -255,7 +255,7 @@ fn what_a_killed_import_left_is_begun_anew_and_never_listed() {
     fs::create_dir_all(hidden.join("log")).unwrap();
     fs::write(hidden.join("log/0000000000.seg"), "half").unwrap();
     assert!(view::sessions(&place.root(), &SystemClock).unwrap().is_empty());
-    assert_eq!(place.into_root().unwrap().id, ID);
+    assert_eq!(place.elsewhere_to_root().unwrap().id, ID);
     assert!(!hidden.exists());
     let hidden = place.source().join(".log.partial");
     fs::create_dir_all(hidden.join("log")).unwrap();
@@ -273,17 +273,17 @@ fn a_session_that_somebody_works_on_is_busy() {
     fs::create_dir(&audio).unwrap();
     for name in ["room.native.wav", "call.native.wav"] {
         fs::write(audio.join(name), "").unwrap();
-        assert!(matches!(place.into_root(), Err(JsonlImportError::Busy { .. })), "{name}");
+        assert!(matches!(place.elsewhere_to_root(), Err(JsonlImportError::Busy { .. })), "{name}");
         assert!(matches!(place.in_place(), Err(JsonlImportError::Busy { .. })), "{name}");
         let long_ago = SystemTime::now() - Duration::from_secs(60);
         File::options().write(true).open(audio.join(name)).unwrap().set_modified(long_ago).unwrap();
     }
     let lock = place.source().join("transcribing.lock");
     fs::write(&lock, std::process::id().to_string()).unwrap();
-    assert!(matches!(place.into_root(), Err(JsonlImportError::Busy { .. })));
+    assert!(matches!(place.elsewhere_to_root(), Err(JsonlImportError::Busy { .. })));
     assert_eq!(fs::read_dir(place.root()).unwrap().count(), 0);
     fs::write(&lock, "").unwrap();
-    place.into_root().unwrap();
+    place.elsewhere_to_root().unwrap();
     place.in_place().unwrap();
 }
 
@@ -317,7 +317,7 @@ fn sound_and_what_else_is_there_comes_along_and_signs_between_processes_do_not()
     fs::create_dir(source.join("folder")).unwrap();
     let old = SystemTime::now() - Duration::from_secs(86_400);
     File::options().write(true).open(source.join("audio/room.wav")).unwrap().set_modified(old).unwrap();
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     let session = place.root().join(ID);
     assert_eq!(fs::read(session.join("audio/room.wav")).unwrap(), vec![7; 3 << 20]);
     assert_eq!(fs::metadata(session.join("audio/room.wav")).unwrap().modified().unwrap(), old);
@@ -354,7 +354,7 @@ fn what_nobody_can_read_is_told_and_given_back() {
         + &speaker("call", 8, "Bo", "", AT)
         + "{\"kind\":\"revert\"";
     let place = Place::new(&raw, edits.as_bytes());
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     assert_eq!((imported.lines, imported.edits), (3, 3));
     let told = imported.warnings.join("\n");
     assert_eq!(imported.warnings.len(), 7, "{told}");
@@ -375,14 +375,14 @@ fn missing_files_are_no_reason_to_refuse() {
     for name in ["session.json", "edits.jsonl", "transcript.md"] {
         fs::remove_file(place.source().join(name)).unwrap();
     }
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     assert_eq!((imported.lines, imported.warnings.len()), (1, 0));
     let row = &view::sessions(&place.root(), &SystemClock).unwrap()[0];
     assert!(!row.transcribed && row.error.is_none());
     assert!(exported(&place.root(), ID).transcript.is_none());
     fs::remove_file(place.source().join("raw.jsonl")).unwrap();
     fs::write(place.source().join("session.json"), "{").unwrap();
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     assert_eq!((imported.lines, imported.warnings.len()), (0, 1));
     assert_eq!(exported(&place.root(), &imported.id).description, b"{");
 }
@@ -399,7 +399,7 @@ fn links_and_fifos_in_place_of_the_files_are_refused_at_once() {
                 "fifo" => assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
                 _ => fs::create_dir(&file).unwrap(),
             }
-            let error = place.into_root().unwrap_err();
+            let error = place.elsewhere_to_root().unwrap_err();
             assert!(error.to_string().contains("refusing symlink"), "{error}");
             assert!(matches!(place.in_place(), Err(JsonlImportError::Directory(_))));
             assert_eq!(fs::read_dir(place.root()).unwrap().count(), 0);
@@ -412,7 +412,7 @@ fn links_and_fifos_in_place_of_the_files_are_refused_at_once() {
 fn what_happened_after_the_import_is_given_back_too() {
     let (raw, edits) = sample();
     let place = Place::new(raw.as_bytes(), edits.as_bytes());
-    place.into_root().unwrap();
+    place.elsewhere_to_root().unwrap();
     let by_user = |line, change| Event::Edit(Edit { line, by: Edit::PERSON.to_owned(), change });
     let mut log = Log::open(&place.root().join(ID), Options::default()).unwrap();
     log.append(&[by_user(2, Change::Speaker { name: "Bo".to_owned() })]).unwrap();
@@ -444,7 +444,7 @@ fn a_hundred_thousand_lines_come_and_go() {
         (0..2_500).map(|number| speaker("room", number * 7, "Ana", "user", AT)).collect::<String>()
             + &(0..1_000).map(|seq| revert(seq, "user", "2026-09-05T16:00:00+02:00")).collect::<String>();
     let place = Place::new(raw.as_bytes(), edits.as_bytes());
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     assert_eq!((imported.lines, imported.edits), (100_000, 3_500));
     let files = exported(&place.root(), ID);
     assert!(files.lines == raw.as_bytes() && files.edits == edits.as_bytes());
@@ -505,7 +505,7 @@ fn any_text(canonical: impl Strategy<Value = String>) -> impl Strategy<Value = V
 fn there_and_back(raw: &[u8], edits: &[u8]) -> Result<(), TestCaseError> {
     let place = Place::new(raw, edits);
     let then = reading(&place.elsewhere(), ID);
-    let imported = place.into_root().unwrap();
+    let imported = place.elsewhere_to_root().unwrap();
     let now = reading(&place.root(), ID);
     prop_assert_eq!(&then.lines, &now.lines, "it reads as before");
     prop_assert_eq!(then.lines.len() as u64, imported.lines);

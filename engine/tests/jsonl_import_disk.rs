@@ -5,41 +5,18 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on should stop
 
+mod small_disk;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use ambient_engine::SystemClock;
 use ambient_engine::jsonl::{Imported, JsonlImport, JsonlImportError};
 use ambient_engine::session::{Directory, SessionDirectory, SessionId};
 use ambient_engine::view;
+use small_disk::SmallDisk;
 
 const ID: &str = "2026-09-05T1412";
-
-/// A mounted file system of one MiB, unmounted when dropped.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
-            .arg(place.path())
-            .stderr(Stdio::null())
-            .status();
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(Self(place));
-        }
-        println!("skipped: this system does not let a test mount a file system in memory");
-        None
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
-    }
-}
 
 fn session_below(root: &Path, lines: u64) {
     let session = root.join(ID);
@@ -75,10 +52,10 @@ fn lines_below(root: &Path) -> usize {
 
 #[test]
 fn on_a_full_disk_an_import_ends_leaves_nothing_and_can_be_done_again() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(1_024) else { return };
     let elsewhere = tempfile::tempdir().unwrap();
     session_below(elsewhere.path(), 20_000);
-    let root = disk.0.path();
+    let root = disk.path();
     import_into(elsewhere.path(), root).unwrap_err();
     assert_eq!(fs::read_dir(root).unwrap().count(), 0);
     assert_eq!(lines_below(elsewhere.path()), 20_000);
@@ -89,8 +66,8 @@ fn on_a_full_disk_an_import_ends_leaves_nothing_and_can_be_done_again() {
 
 #[test]
 fn on_a_full_disk_a_session_keeps_its_layout_and_reads_as_before() {
-    let Some(disk) = SmallDisk::mount() else { return };
-    let root = disk.0.path();
+    let Some(disk) = SmallDisk::mount(1_024) else { return };
+    let root = disk.path();
     session_below(root, 9_000);
     import_in_place(root).unwrap_err();
     assert_eq!(lines_below(root), 9_000);
@@ -99,11 +76,10 @@ fn on_a_full_disk_a_session_keeps_its_layout_and_reads_as_before() {
 
 #[test]
 fn a_source_that_may_only_be_read_is_imported_elsewhere_and_not_in_its_place() {
-    let Some(disk) = SmallDisk::mount() else { return };
-    let (source, root) = (disk.0.path(), tempfile::tempdir().unwrap());
+    let Some(disk) = SmallDisk::mount(1_024) else { return };
+    let (source, root) = (disk.path(), tempfile::tempdir().unwrap());
     session_below(source, 100);
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(source).status().unwrap();
-    assert!(remounted.success());
+    disk.make_read_only();
     import_in_place(source).unwrap_err();
     import_into(source, root.path()).unwrap();
     assert_eq!((lines_below(root.path()), lines_below(source)), (100, 100));
