@@ -9,8 +9,8 @@ use super::Page;
 use crate::event::{PAYLOAD_SCHEMA, PayloadError, decode, encode};
 use crate::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Dropped, Edit,
-    EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, MetaChange, ModelReference, Opened, Origin,
-    Progress, Track, TrackSource,
+    EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, MetaChange, ModelReference, Opened,
+    Origin, Progress, Track, TrackSource,
 };
 
 /// Reads a payload by the tables alone.
@@ -271,7 +271,8 @@ fn assistant() -> Vec<Event> {
 
 fn kept() -> Vec<Event> {
     let files = [KeptFile::Description, KeptFile::Lines, KeptFile::Edits];
-    let of = |file| Event::Kept(Kept { file, bytes: vec![0, 255, 10], stands_for_next: file == KeptFile::Lines });
+    let of =
+        |file| Event::Kept(Kept { file, bytes: vec![0, 255, 10], stands_for_next: file == KeptFile::Lines });
     files.map(of).to_vec()
 }
 
