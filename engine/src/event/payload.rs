@@ -6,6 +6,8 @@
 //! bytes, and [`Closed`] has a fixed size.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -83,15 +85,27 @@ impl Closed {
     }
 }
 
-/// What of an edit is coded behind the previous edit's position.
+/// What of an edit is coded behind the previous edit's position: borrowed for writing, owned when read.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct EditBody {
-    by: String,
-    change: Change,
+struct EditBody<By, What> {
+    by: By,
+    change: What,
+}
+
+/// Adds to the end of a buffer. The codec writes a field at a time, and its own way to a `Vec` goes through
+/// [`std::io::Write`], whose checks cost more than the few bytes they are about.
+struct Appending<'buffer>(&'buffer mut Vec<u8>);
+
+impl Writer for Appending<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
 }
 
 fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError> {
-    bincode::serde::encode_into_std_write(value, into, CODEC)?;
+    bincode::serde::encode_into_writer(value, Appending(into), CODEC)?;
     Ok(())
 }
 
@@ -123,7 +137,7 @@ pub(crate) fn encode(event: &Event, previous_edit: u64, into: &mut Vec<u8>) -> R
         Event::Line(value) => write(value, into),
         Event::Edit(Edit { by, change, .. }) => {
             into.extend_from_slice(&previous_edit.to_le_bytes());
-            write(&EditBody { by: by.clone(), change: change.clone() }, into)
+            write(&EditBody { by: by.as_str(), change }, into)
         }
         Event::Meta(value) => write(value, into),
         Event::Progress(value) => write(value, into),
@@ -175,7 +189,7 @@ pub(crate) fn decode_edit(schema: u16, line: u64, payload: &[u8]) -> Result<Edit
         return Err(PayloadError::Schema(schema));
     }
     let coded = payload.get(PREVIOUS_EDIT_LEN_BYTES..).ok_or(PayloadError::Short(payload.len()))?;
-    let EditBody { by, change } = read(coded)?;
+    let EditBody::<String, Change> { by, change } = read(coded)?;
     Ok(Edit { line, by, change })
 }
 

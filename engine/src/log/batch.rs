@@ -14,6 +14,9 @@ use crate::format::frame::{
     unsynced_distance,
 };
 
+/// About how long a frame is: a spoken sentence with its header.
+const USUAL_FRAME_LEN_BYTES: usize = 256;
+
 /// Where a batch will stand, and what its frames carry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -38,7 +41,7 @@ pub(crate) fn lay_out(
     place: Place,
     newest_edit: impl Fn(u64) -> Result<u64, super::disk::DiskError>,
 ) -> Result<Batch, AppendError> {
-    let mut layout = Layout::new(place);
+    let mut layout = Layout::new(place, events.len());
     for (index, event) in events.iter().enumerate() {
         let is_last = index + 1 == events.len();
         let line = layout.line_of(event)?;
@@ -62,7 +65,7 @@ pub(crate) fn lay_out(
 
 /// Lays the closing frame out.
 pub(crate) fn lay_out_closed(closed: Closed, place: Place) -> Batch {
-    let mut layout = Layout::new(place);
+    let mut layout = Layout::new(place, 1);
     let start = layout.begin_frame();
     layout.bytes.extend_from_slice(&closed.to_bytes());
     // A fixed, small size: it cannot be too large.
@@ -80,8 +83,15 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(place: Place) -> Self {
-        Self { place, bytes: Vec::new(), changes: Vec::new(), newest_edits: HashMap::new(), after: place.at }
+    /// With room for `count` events of usual size, so that what was laid out is seldom moved.
+    fn new(place: Place, count: usize) -> Self {
+        Self {
+            place,
+            bytes: Vec::with_capacity(count.saturating_mul(USUAL_FRAME_LEN_BYTES)),
+            changes: Vec::with_capacity(count),
+            newest_edits: HashMap::new(),
+            after: place.at,
+        }
     }
 
     /// Which line the frame of `event` names, if the event makes sense here.
