@@ -10,6 +10,8 @@ mod event;
 pub mod export;
 mod fold;
 mod format;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod jsonl;
 mod log;
 mod planted;

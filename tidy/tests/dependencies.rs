@@ -40,7 +40,8 @@ fn crates_know_only_what_they_may() {
 fn versions_are_written_in_the_root_table_alone() {
     let mut wrong = Vec::new();
     for file in tree::files_with_extension("toml").unwrap() {
-        if !file.path.ends_with("/Cargo.toml") {
+        // The fuzz targets are a workspace of their own, which a user's build never sees.
+        if !file.path.ends_with("/Cargo.toml") || file.path == "fuzz/Cargo.toml" {
             continue;
         }
         let mut in_dependencies = false;

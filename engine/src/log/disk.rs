@@ -100,7 +100,7 @@ impl LogDirectory {
     }
 
     /// A directory that is not on a real disk.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn stored_in(storage: Arc<dyn Directory>) -> Self {
         Self { storage, path: PathBuf::from("memory/log") }
     }

@@ -5,6 +5,8 @@
 //! machine: a sync carries the one over to the other, and a failed sync throws away what it should have
 //! carried, while the cache goes on showing it.
 
+#![allow(clippy::unwrap_used)] // a test that cannot go on should stop
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -417,7 +419,7 @@ impl StoredFile for MemoryFile {
         let mut state = self.directory.state();
         state.call(false, false)?;
         let mut image = Image { files: vec![Vec::new(); self.file + 1], ..Image::default() };
-        image.files[self.file] = state.on_disk.file_mut(self.file).clone();
+        image.files[self.file].clone_from(state.on_disk.file_mut(self.file));
         for operation in state.unsynced.get(&self.file).into_iter().flatten() {
             image.apply(operation);
         }

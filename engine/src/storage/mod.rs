@@ -10,7 +10,7 @@
 mod mapped_page;
 mod system;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod memory;
 
 use std::fmt::Debug;

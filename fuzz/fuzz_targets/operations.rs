@@ -1,0 +1,4 @@
+//! libFuzzer's way to `ambient_engine::fuzzing::operations`, which says what holds for every input.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ambient_engine::fuzzing::operations(data));
