@@ -55,7 +55,7 @@ fn lines(criterion: &mut Criterion) {
         bencher.iter(|| reader.snapshot().unwrap().since(LINES - 100).unwrap());
     });
     group.bench_function("last 100 lines, verbatim", |bencher| {
-        bencher.iter(|| reader.snapshot().unwrap().verbatim(LINES - 100).unwrap());
+        bencher.iter(|| reader.snapshot().unwrap().verbatim(LINES - 100..).unwrap());
     });
 }
 

@@ -134,7 +134,7 @@ impl<P: Peer> Shelved for Store<P> {
 /// What of a folded line must be equal in all peers.
 fn hash(line: &FoldedLine, hasher: &mut impl Hasher) {
     let heard = &line.heard;
-    (line.index, &line.text, &line.speaker, &line.hidden, &heard.text).hash(hasher);
+    (line.index, line.text(), &line.speaker, &line.hidden, &heard.text).hash(hasher);
     (heard.track, heard.start_ms, heard.end_ms, heard.confidence.to_bits()).hash(hasher);
     (&heard.language, heard.generation, heard.overlap).hash(hasher);
     heard.audio.map(|audio| (audio.start_sample, audio.end_sample, audio.rate_hz)).hash(hasher);

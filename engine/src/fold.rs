@@ -10,9 +10,9 @@
 //!
 //! So a person beats a machine in whatever order the edits came.
 
-use std::collections::HashSet;
+use std::borrow::{Borrow, Cow};
 
-use crate::event::{Change, Edit, EditTarget, Line};
+use crate::event::{Change, Edit, EditTarget, Line, LineView};
 
 /// A repair that would make a text longer than this is not applied: a chain of repairs can double a text
 /// each time.
@@ -47,10 +47,10 @@ pub struct VoiceChange {
 pub struct FoldedLine {
     /// Number of the line, from 0 in log order.
     pub index: u64,
-    /// What was heard; its `text` is not the text to show.
+    /// What was heard; its `text` is not always the text to show.
     pub heard: Line,
-    /// The text to show.
-    pub text: String,
+    /// The text to show, where edits made it another one than was heard.
+    pub repaired: Option<String>,
     /// Who spoke.
     pub speaker: Option<String>,
     /// Why the line is not shown, when it is not.
@@ -62,14 +62,73 @@ pub struct FoldedLine {
 impl FoldedLine {
     /// A line without edits.
     pub fn unedited(index: u64, heard: Line) -> Self {
-        let text = heard.text.clone();
-        Self { index, heard, text, speaker: None, hidden: None, voices: Vec::new() }
+        Self { index, heard, repaired: None, speaker: None, hidden: None, voices: Vec::new() }
+    }
+
+    /// The text to show.
+    pub fn text(&self) -> &str {
+        self.repaired.as_deref().unwrap_or(&self.heard.text)
     }
 
     /// Whether the folded view leaves it out.
     pub fn is_hidden(&self) -> bool {
         self.hidden.is_some()
     }
+}
+
+/// A [`FoldedLine`] whose texts lie in someone else's memory, as long as no edit made new ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedView<'text> {
+    /// Number of the line, from 0 in log order.
+    pub index: u64,
+    /// What was heard; its `text` is not always the text to show.
+    pub heard: LineView<'text>,
+    /// The text to show.
+    pub text: Cow<'text, str>,
+    /// Who spoke.
+    pub speaker: Option<&'text str>,
+    /// Why the line is not shown, when it is not.
+    pub hidden: Option<&'text str>,
+    /// Other voices within the line, in the order of the edits.
+    pub voices: Vec<VoiceChange>,
+}
+
+impl FoldedView<'_> {
+    /// Whether the folded view leaves it out.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// The line with texts of its own.
+    pub fn into_line(self) -> FoldedLine {
+        let heard = self.heard;
+        let repaired = match self.text {
+            Cow::Owned(text) if text != heard.text => Some(text),
+            _ => None,
+        };
+        FoldedLine {
+            index: self.index,
+            heard: heard.to_line(),
+            repaired,
+            speaker: self.speaker.map(str::to_owned),
+            hidden: self.hidden.map(str::to_owned),
+            voices: self.voices,
+        }
+    }
+}
+
+/// Whether an edit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It counts. A later edit of the same kind, or one by a person, may still have the last word.
+    Live,
+    /// A later revert has taken it back.
+    Reverted,
+    /// A machine hid a line again that a person had shown again.
+    Barred,
+    /// A revert that takes nothing back: it names no earlier edit of its line, or another revert, or it is a
+    /// machine's and names what a person did.
+    Void,
 }
 
 /// Applies `edits`, oldest first, to the line with number `index`.
@@ -84,14 +143,34 @@ impl FoldedLine {
 /// let change = Change::Repair { from: "Crea".into(), to: "Priya".into() };
 /// let edit = Edit { line: 0, by: Edit::PERSON.into(), change };
 /// let folded = fold(0, heard, &[PlacedEdit { position: 400, seq: 1, ts_us: 0, edit }]);
-/// assert_eq!(folded.text, "ask Priya");
+/// assert_eq!(folded.text(), "ask Priya");
 /// ```
 pub fn fold(index: u64, heard: Line, edits: &[PlacedEdit]) -> FoldedLine {
-    let mut line = FoldedLine::unedited(index, heard);
-    let standing = standing(edits);
+    if edits.is_empty() {
+        return FoldedLine::unedited(index, heard);
+    }
+    fold_view(index, (&heard).into(), edits).into_line()
+}
+
+/// Applies `edits`, oldest first, to the line with number `index`, and copies no text that stays as it is.
+pub fn fold_view<'text>(index: u64, heard: LineView<'text>, edits: &'text [PlacedEdit]) -> FoldedView<'text> {
+    let mut line = FoldedView {
+        index,
+        heard,
+        text: Cow::Borrowed(heard.text),
+        speaker: None,
+        hidden: None,
+        voices: Vec::new(),
+    };
+    if edits.is_empty() {
+        return line;
+    }
     let mut speaker = Choice::default();
     let mut hide = Choice::default();
-    for edit in standing {
+    for (edit, standing) in edits.iter().zip(standings(edits)) {
+        if standing != Standing::Live {
+            continue;
+        }
         match &edit.edit.change {
             Change::Repair { from, to } => repair(&mut line.text, from, to),
             Change::Speaker { name } => speaker.offer(&edit.edit, name),
@@ -109,43 +188,49 @@ pub fn fold(index: u64, heard: Line, edits: &[PlacedEdit]) -> FoldedLine {
     line
 }
 
-/// The edits that are neither taken back nor barred, oldest first.
-fn standing(edits: &[PlacedEdit]) -> impl Iterator<Item = &PlacedEdit> {
-    let mut reverted: HashSet<EditTarget> = HashSet::new();
-    let mut hides_barred_from = u64::MAX;
-    for revert in edits {
-        let Change::Revert { target } = revert.edit.change else { continue };
-        let Some(named) = find(edits, target, revert.position) else { continue };
-        if named.edit.is_by_person() && !revert.edit.is_by_person() {
+/// Whether each of a line's `edits` counts. They are given, and answered, oldest first, and all of them:
+/// what a revert does is seen only beside what it names.
+pub fn standings<E: Borrow<PlacedEdit>>(edits: &[E]) -> Vec<Standing> {
+    let mut standings = vec![Standing::Live; edits.len()];
+    let mut hides_barred_from = None;
+    for (at, revert) in edits.iter().enumerate() {
+        let revert = &revert.borrow().edit;
+        let Change::Revert { target } = revert.change else { continue };
+        let is_by_person = revert.is_by_person();
+        let is_allowed = |named: &usize| is_by_person || !edits[*named].borrow().edit.is_by_person();
+        let named = find(&edits[..at], target).filter(is_allowed);
+        let Some(named) = named else {
+            standings[at] = Standing::Void;
             continue;
-        }
-        reverted.insert(target);
-        let bars = revert.edit.is_by_person()
-            && !named.edit.is_by_person()
-            && matches!(named.edit.change, Change::Hide { .. });
-        if bars {
-            hides_barred_from = hides_barred_from.min(revert.position);
+        };
+        standings[named] = Standing::Reverted;
+        if is_by_person && is_machine_hide(edits[named].borrow()) {
+            hides_barred_from.get_or_insert(at);
         }
     }
-    edits.iter().filter(move |edit| {
-        let is_barred = edit.position > hides_barred_from
-            && !edit.edit.is_by_person()
-            && matches!(edit.edit.change, Change::Hide { .. });
-        let place = EditTarget { position: edit.position, seq: edit.seq };
-        !is_barred && !reverted.contains(&place)
-    })
+    let barred_from = hides_barred_from.unwrap_or(edits.len());
+    for (edit, standing) in edits.iter().zip(&mut standings).skip(barred_from) {
+        if is_machine_hide(edit.borrow()) && *standing == Standing::Live {
+            *standing = Standing::Barred;
+        }
+    }
+    standings
 }
 
-/// The edit that a revert at `before` names, if it may be taken back.
-fn find(edits: &[PlacedEdit], target: EditTarget, before: u64) -> Option<&PlacedEdit> {
-    let at = edits.binary_search_by_key(&target.position, |edit| edit.position).ok()?;
-    let named = &edits[at];
+fn is_machine_hide(edit: &PlacedEdit) -> bool {
+    !edit.edit.is_by_person() && matches!(edit.edit.change, Change::Hide { .. })
+}
+
+/// Which of the `earlier` edits a revert names, if it may be taken back.
+fn find<E: Borrow<PlacedEdit>>(earlier: &[E], target: EditTarget) -> Option<usize> {
+    let at = earlier.binary_search_by_key(&target.position, |edit| edit.borrow().position).ok()?;
+    let named = earlier[at].borrow();
     let is_revert = matches!(named.edit.change, Change::Revert { .. });
-    (named.seq == target.seq && named.position < before && !is_revert).then_some(named)
+    (named.seq == target.seq && !is_revert).then_some(at)
 }
 
 /// Replaces each occurrence of `from`, unless that means nothing or makes the text too long.
-fn repair(text: &mut String, from: &str, to: &str) {
+fn repair(text: &mut Cow<'_, str>, from: &str, to: &str) {
     if from.is_empty() {
         return;
     }
@@ -153,7 +238,7 @@ fn repair(text: &mut String, from: &str, to: &str) {
     let len_bytes =
         (text.len() - occurrences * from.len()).saturating_add(occurrences.saturating_mul(to.len()));
     if occurrences > 0 && len_bytes <= TEXT_LEN_MAX_BYTES {
-        *text = text.replace(from, to);
+        *text = Cow::Owned(text.replace(from, to));
     }
 }
 
@@ -173,7 +258,7 @@ impl<'edit> Choice<'edit> {
         }
     }
 
-    fn taken(self) -> Option<String> {
-        self.by_person.or(self.by_machine).map(str::to_owned)
+    fn taken(self) -> Option<&'edit str> {
+        self.by_person.or(self.by_machine)
     }
 }

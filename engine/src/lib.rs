@@ -25,14 +25,15 @@ pub mod view;
 pub use clock::{Clock, FixedClock, SystemClock, micros_since_1970};
 pub use event::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, Closed, DeviceChange, DeviceNote, Dropped,
-    Edit, EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, MetaChange, ModelReference,
+    Edit, EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, LineView, MetaChange, ModelReference,
     Opened, Origin, PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
 };
-pub use fold::{FoldedLine, PlacedEdit, VoiceChange, fold};
+pub use fold::{FoldedLine, FoldedView, PlacedEdit, Standing, VoiceChange, fold, fold_view, standings};
 pub use format::{HeaderError, PAYLOAD_LEN_MAX_BYTES, SEGMENT_LEN_MAX_BYTES, SessionUuid};
 pub use log::{
     AppendError, Changes, Cursor, DiskError, Durability, HeardLine, LockError, Log, LogDirectory, Mapping,
-    OpenError, Options, ReadError, Reader, Recorded, RecoveryCause, RecoveryReport, Snapshot,
+    Moment, NumberedEdit, OpenError, Options, Provenance, ReadError, Reader, Recorded, RecoveryCause,
+    RecoveryReport, Snapshot, Woken,
 };
 pub use replay::Replay;
 pub use track::{Track, UnknownTrack};

@@ -74,12 +74,13 @@ impl Replay {
 
 fn read(index: u64, heard: &Line, edits: &[&Edit]) -> FoldedLine {
     let mut line = FoldedLine::unedited(index, heard.clone());
+    let mut text = heard.text.clone();
     for edit in edits {
         match &edit.change {
             Change::Repair { from, to } if !from.is_empty() => {
-                let repaired = line.text.split(from.as_str()).collect::<Vec<_>>().join(to);
+                let repaired = text.split(from.as_str()).collect::<Vec<_>>().join(to);
                 if repaired.len() <= TEXT_LEN_MAX_BYTES {
-                    line.text = repaired;
+                    text = repaired;
                 }
             }
             Change::Split { at_ms, at_character, name } => line.voices.push(VoiceChange {
@@ -90,6 +91,7 @@ fn read(index: u64, heard: &Line, edits: &[&Edit]) -> FoldedLine {
             _ => {}
         }
     }
+    line.repaired = (text != heard.text).then_some(text);
     let newest = |by_person: bool, value: fn(&Change) -> Option<&String>| {
         edits
             .iter()

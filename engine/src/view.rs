@@ -85,8 +85,9 @@ impl From<Line> for TranscriptLine {
 impl From<FoldedLine> for TranscriptLine {
     /// The line as it reads now.
     fn from(line: FoldedLine) -> Self {
-        let FoldedLine { heard, text, speaker, .. } = line;
-        Self { speaker, text, ..heard.into() }
+        let FoldedLine { heard, repaired, speaker, .. } = line;
+        let heard = Self::from(heard);
+        Self { speaker, text: repaired.unwrap_or(heard.text), ..heard }
     }
 }
 

@@ -55,7 +55,7 @@ fn speaker(line: u64, name: &str) -> Event {
 
 fn numbers(reader: &mut Reader) -> Vec<u64> {
     let lines = reader.snapshot().unwrap().since(0).unwrap();
-    lines.iter().map(|line| line.text.split(' ').next().unwrap().parse().unwrap()).collect()
+    lines.iter().map(|line| line.text().split(' ').next().unwrap().parse().unwrap()).collect()
 }
 
 fn check(session: &Path, reader: &mut Reader, expected: u64) {

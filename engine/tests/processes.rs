@@ -76,7 +76,7 @@ fn follow(session: &Path) {
         }
         let mut snapshot = reader.snapshot().unwrap();
         for (expected, folded) in (next..).zip(snapshot.since(next).unwrap()) {
-            assert_eq!(folded.text, format!("line {expected}"));
+            assert_eq!(folded.text(), format!("line {expected}"));
         }
         if snapshot.lines() > 0 {
             // Each batch names line 0 after the number of lines it ends with: never half a batch.
@@ -165,7 +165,7 @@ fn a_writer_killed_at_any_moment_loses_nothing_it_had_acknowledged() {
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();
         for (expected, folded) in (0_u64..).zip(snapshot.since(0).unwrap()) {
-            assert_eq!(folded.text, format!("line {expected}"));
+            assert_eq!(folded.text(), format!("line {expected}"));
         }
         acknowledged = snapshot.lines();
     }

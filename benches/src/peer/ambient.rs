@@ -116,7 +116,7 @@ impl Reads for AmbientReader {
     }
 
     fn verbatim(&mut self) -> Result<Vec<Line>> {
-        let heard = self.reader.snapshot()?.verbatim(0)?;
+        let heard = self.reader.snapshot()?.verbatim(..)?;
         Ok(heard.into_iter().map(|heard| heard.line).collect())
     }
 

@@ -39,6 +39,64 @@ pub struct Line {
     pub overlap: bool,
 }
 
+/// A [`Line`] whose texts lie in someone else's memory: what a payload is read into.
+///
+/// Its fields are those of a line, in the same order, so that both are coded in the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct LineView<'text> {
+    /// Where it was heard.
+    pub track: Track,
+    /// Start in milliseconds from the start of the session.
+    pub start_ms: u64,
+    /// End in milliseconds from the start of the session.
+    pub end_ms: u64,
+    /// The words.
+    pub text: &'text str,
+    /// Mean probability of the recognised tokens, 0 to 1; 0 when unknown.
+    pub confidence: f32,
+    /// Language as an ISO 639-1 code, when known.
+    pub language: Option<&'text str>,
+    /// Number of the [`Generation`](super::Generation) event that names the model.
+    pub generation: u32,
+    /// Where the sound is, when there is audio.
+    pub audio: Option<AudioSpan>,
+    /// Whether the other track spoke at the same time.
+    pub overlap: bool,
+}
+
+impl LineView<'_> {
+    /// The line with texts of its own.
+    pub fn to_line(&self) -> Line {
+        Line {
+            track: self.track,
+            start_ms: self.start_ms,
+            end_ms: self.end_ms,
+            text: self.text.to_owned(),
+            confidence: self.confidence,
+            language: self.language.map(str::to_owned),
+            generation: self.generation,
+            audio: self.audio,
+            overlap: self.overlap,
+        }
+    }
+}
+
+impl<'text> From<&'text Line> for LineView<'text> {
+    fn from(line: &'text Line) -> Self {
+        Self {
+            track: line.track,
+            start_ms: line.start_ms,
+            end_ms: line.end_ms,
+            text: &line.text,
+            confidence: line.confidence,
+            language: line.language.as_deref(),
+            generation: line.generation,
+            audio: line.audio,
+            overlap: line.overlap,
+        }
+    }
+}
+
 /// The edit a revert takes back: named by place and by number, so that neither alone can mislead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EditTarget {

@@ -14,7 +14,7 @@ pub use facts::{
     KeptFile, MetaChange, ModelReference, Opened, Origin, Progress, TrackSource,
 };
 pub use kind::{Kind, UnknownKind};
-pub use line::{AudioSpan, Change, Edit, EditTarget, Line};
+pub use line::{AudioSpan, Change, Edit, EditTarget, Line, LineView};
 pub use payload::{Closed, PAYLOAD_SCHEMA, PayloadError};
 pub(crate) use payload::{decode, decode_edit, decode_line, encode, previous_edit};
 

@@ -8,10 +8,9 @@
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use super::{Change, Edit, Event, Kind, Line};
+use super::{Change, Edit, Event, Kind, LineView};
 use crate::format::PAYLOAD_LEN_MAX_BYTES;
 use crate::format::little_endian::{u32_at, u64_at};
 
@@ -111,7 +110,7 @@ fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError
 
 /// Reads a value that takes up all of `payload`. The codec makes room for a text before it looks whether the
 /// bytes are there, and its limit is a constant: so there are several, and a short payload cannot claim much.
-fn read<T: DeserializeOwned>(payload: &[u8]) -> Result<T, PayloadError> {
+fn read<'payload, T: Deserialize<'payload>>(payload: &'payload [u8]) -> Result<T, PayloadError> {
     match payload.len() {
         0..=0x400 => read_within::<T, { CLAIM_FACTOR * 0x400 }>(payload),
         0x401..=0x4000 => read_within::<T, { CLAIM_FACTOR * 0x4000 }>(payload),
@@ -121,9 +120,11 @@ fn read<T: DeserializeOwned>(payload: &[u8]) -> Result<T, PayloadError> {
     }
 }
 
-fn read_within<T: DeserializeOwned, const CLAIM_MAX_BYTES: usize>(payload: &[u8]) -> Result<T, PayloadError> {
+fn read_within<'payload, T: Deserialize<'payload>, const CLAIM_MAX_BYTES: usize>(
+    payload: &'payload [u8],
+) -> Result<T, PayloadError> {
     let codec: Codec<CLAIM_MAX_BYTES> = bincode::config::standard().with_limit::<CLAIM_MAX_BYTES>();
-    let (value, len_bytes) = bincode::serde::decode_from_slice(payload, codec)?;
+    let (value, len_bytes) = bincode::serde::borrow_decode_from_slice(payload, codec)?;
     match payload.len() - len_bytes {
         0 => Ok(value),
         trailing => Err(PayloadError::Trailing(trailing)),
@@ -158,7 +159,7 @@ pub(crate) fn decode(kind: Kind, schema: u16, line: u64, payload: &[u8]) -> Resu
     }
     Ok(match kind {
         Kind::Opened => Event::Opened(read(payload)?),
-        Kind::Line => Event::Line(read(payload)?),
+        Kind::Line => Event::Line(decode_line(schema, payload)?.to_line()),
         Kind::Repair | Kind::Speaker | Kind::Hide | Kind::Split | Kind::Revert => {
             Event::Edit(decode_edit(schema, line, payload)?)
         }
@@ -175,8 +176,8 @@ pub(crate) fn decode(kind: Kind, schema: u16, line: u64, payload: &[u8]) -> Resu
     })
 }
 
-/// Reads a line's payload.
-pub(crate) fn decode_line(schema: u16, payload: &[u8]) -> Result<Line, PayloadError> {
+/// Reads a line's payload; its texts stay where they are.
+pub(crate) fn decode_line(schema: u16, payload: &[u8]) -> Result<LineView<'_>, PayloadError> {
     if schema != PAYLOAD_SCHEMA {
         return Err(PayloadError::Schema(schema));
     }

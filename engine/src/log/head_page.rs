@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::disk::{DiskError, LogDirectory};
 use super::shared_words::SharedWords;
@@ -126,6 +127,7 @@ impl HeadPage {
         for (index, word) in identity.to_words().into_iter().enumerate() {
             self.words.store(IDENTITY_WORD + index, word)?;
         }
+        // Whoever sleeps on what stood here before has to look again.
         self.ring()
     }
 
@@ -188,6 +190,17 @@ impl HeadPage {
 
     pub(crate) fn set_failed_sync(&self) -> Result<(), DiskError> {
         self.words.store(STATE_WORD, STATE_SYNC_FAILED)
+    }
+
+    /// Sleeps while `end` is `seen` and no writer rings, for `timeout` at most; may return early. False: that
+    /// is not to be had here.
+    pub(crate) fn sleep_while_end_is(&self, seen: u64, timeout: Duration) -> bool {
+        self.words.sleep(END_WORD, seal(seen, END_PLACE), timeout)
+    }
+
+    /// Whether some writer of this page could not wake sleepers and wrote the bell word instead.
+    pub(crate) fn is_belled(&self) -> Result<bool, DiskError> {
+        Ok(self.words.load(BELL_WORD)? != 0)
     }
 
     /// Wakes whoever sleeps on `end`.

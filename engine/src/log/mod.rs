@@ -9,36 +9,47 @@
 //! ```
 //!
 //! Writing: [`Log`] (`writer`) comes to the log by `attach`, lays a batch out (`batch`) and publishes it.
-//! Reading: [`Reader`] gives a [`Snapshot`], which folds lines without a lock. What a log's last bytes
-//! mean is decided in `tail` and nowhere else.
+//! Reading: [`Reader`] gives a [`Snapshot`], which folds lines without a lock (`lines`), says what is new
+//! (`changes`) and what was (`moment`, `history`). What a log's last bytes mean is decided in `tail` and
+//! nowhere else.
 
 mod attach;
 mod batch;
+mod changes;
 mod closed;
 mod cursor;
 mod disk;
 mod error;
 mod head_page;
+mod history;
 mod line_index;
+mod lines;
 mod lock;
+mod moment;
 mod options;
 mod reader;
 mod segments;
 mod shared_words;
 mod snapshot;
 mod tail;
+mod waiting;
 mod walk;
 mod window;
 mod writer;
 
 pub use attach::{RecoveryCause, RecoveryReport};
+pub use changes::Changes;
 pub use cursor::Cursor;
 pub use disk::{DiskError, LogDirectory};
 pub use error::{AppendError, OpenError, ReadError};
+pub use history::{NumberedEdit, Provenance, Recorded};
+pub use lines::HeardLine;
 pub use lock::LockError;
+pub use moment::Moment;
 pub use options::{Durability, Mapping, Options};
 pub use reader::Reader;
-pub use snapshot::{Changes, HeardLine, Recorded, Snapshot};
+pub use snapshot::Snapshot;
+pub use waiting::Woken;
 pub use writer::Log;
 
 #[cfg(test)]

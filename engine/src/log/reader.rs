@@ -22,7 +22,7 @@ use super::window::Window;
 use crate::format::index::IndexEntry;
 
 /// How often a reader that is polled looks whether `head` is still the file it has open.
-const LOOK_AROUND_EVERY: Duration = Duration::from_secs(1);
+pub(super) const LOOK_AROUND_EVERY: Duration = Duration::from_secs(1);
 
 /// Where a reader learns how far the log goes and where its lines are.
 #[derive(Debug)]
@@ -39,6 +39,28 @@ pub(super) enum Source {
         /// Where the last segment's file ended when it was walked.
         file_end: u64,
     },
+}
+
+impl Source {
+    /// Where `line` is.
+    pub(super) fn line_position(&self, line: u64) -> Result<u64, DiskError> {
+        match self {
+            Self::Head { index, .. } | Self::Closed { index } => index.position(line),
+            Self::Walked { entries, .. } => Ok(entry_of(entries, line).position),
+        }
+    }
+
+    /// Where the newest edit of `line` is; 0 for none.
+    pub(super) fn newest_edit(&self, line: u64) -> Result<u64, DiskError> {
+        match self {
+            Self::Head { index, .. } | Self::Closed { index } => index.newest_edit(line),
+            Self::Walked { entries, .. } => Ok(entry_of(entries, line).newest_edit),
+        }
+    }
+}
+
+fn entry_of(entries: &[IndexEntry], line: u64) -> IndexEntry {
+    usize::try_from(line).ok().and_then(|line| entries.get(line)).copied().unwrap_or_default()
 }
 
 /// How far the log goes, as a reader last saw it.
@@ -71,6 +93,8 @@ pub struct Reader {
     pub(super) segments: Segments,
     pub(super) source: Source,
     pub(super) seen: Seen,
+    /// Where the last snapshot ended.
+    shown_end: u64,
     pub(super) line_window: Window,
     pub(super) edit_window: Window,
     /// The making of the index that was caught naming a wrong frame.
@@ -101,6 +125,7 @@ impl Reader {
             segments,
             source,
             seen,
+            shown_end: seen.end,
             line_window: Window::default(),
             edit_window: Window::default(),
             distrusted: None,
@@ -116,10 +141,11 @@ impl Reader {
     pub fn has_news(&self) -> Result<bool, ReadError> {
         let end = match &self.source {
             Source::Head { head, .. } => head.end()?,
+            _ if self.seen.end != self.shown_end => return Ok(true),
             Source::Closed { .. } => return self.file_ends_elsewhere(self.seen.end),
             Source::Walked { file_end, .. } => return self.file_ends_elsewhere(*file_end),
         };
-        Ok(end != self.seen.end)
+        Ok(end != self.shown_end)
     }
 
     /// Whether the last segment's file no longer ends at `known`, or is no longer the last.
@@ -132,13 +158,16 @@ impl Reader {
     /// # Errors
     /// The disk refuses, or the log changed in a way that cannot be followed.
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>, ReadError> {
-        if self.looked_around.elapsed() >= LOOK_AROUND_EVERY {
-            self.look_around()?;
-        }
+        self.look_around_if_due()?;
         if self.has_news()? {
             self.follow()?;
         }
+        self.shown_end = self.seen.end;
         Ok(Snapshot::new(self))
+    }
+
+    pub(super) fn look_around_if_due(&mut self) -> Result<(), ReadError> {
+        if self.looked_around.elapsed() >= LOOK_AROUND_EVERY { self.look_around() } else { Ok(()) }
     }
 
     /// What keeps the reader from going further than it does, when that is damage or an unfinished batch.
@@ -163,8 +192,7 @@ impl Reader {
                 let is_same = identity.is_some_and(|identity| identity.index_nonce == *nonce);
                 if is_same && head.is_in_place(&self.directory)? { Ok(()) } else { self.reopen() }
             }
-            Source::Closed { .. } => Ok(()),
-            Source::Walked { .. } => {
+            Source::Closed { .. } | Source::Walked { .. } => {
                 let way =
                     WayIn { directory: &self.directory, mapping: self.mapping, distrusted: self.distrusted };
                 let mut segments = Segments::open(&self.directory, false)?;
@@ -203,11 +231,8 @@ impl Reader {
         match &mut self.source {
             Source::Head { head, index, nonce } => {
                 let Some(seen) = look_at_head(head, index, *nonce)? else { return self.reopen() };
+                // A segment that was begun is opened when something is read from it.
                 self.seen = seen;
-                // After the words were loaded: whatever they publish is in a segment that is there now.
-                if self.seen.end > self.segments.last().file_end()? {
-                    self.segments.follow()?;
-                }
                 Ok(())
             }
             // Somebody has opened the closed log: there is a head now.

@@ -103,7 +103,6 @@ impl SharedWords {
         self.page.as_ref().is_some_and(|page| page.wake(word))
     }
 
-    #[expect(dead_code, reason = "for readers that wait")]
     /// Sleeps while a word is `seen` and nobody wakes its sleepers, for `timeout` at most. False: that is not
     /// to be had here.
     pub(crate) fn sleep(&self, word: usize, seen: u64, timeout: Duration) -> bool {

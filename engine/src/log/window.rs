@@ -36,7 +36,9 @@ impl Frame<'_> {
 /// Bytes `start..` of the segment with number `segment`.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
+    /// Room that has been made; only the first `filled` bytes mean something.
     bytes: Vec<u8>,
+    filled: usize,
     segment: usize,
     start: u64,
 }
@@ -52,29 +54,61 @@ impl Window {
         end: u64,
         read_ahead_len_bytes: usize,
     ) -> Result<Result<Frame<'_>, FrameFault>, DiskError> {
-        let here =
-            self.cover(segments, segment, position, FRAME_HEADER_LEN_BYTES, end, read_ahead_len_bytes)?;
-        let header = match FrameHeader::peek(self.bytes_before(here, position, end)) {
-            Ok(header) => header,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        let Ok(len_bytes) = usize::try_from(header.len_bytes()) else { return Ok(Err(FrameFault::Short)) };
-        let here = self.cover(segments, segment, position, len_bytes, end, read_ahead_len_bytes)?;
-        let Some(segment) = segments.get(segment) else { return Ok(Err(FrameFault::Short)) };
-        Ok(FrameHeader::check(self.bytes_before(here, position, end), segment.header.salt, position)
+        self.load(segments, segment, position, end, read_ahead_len_bytes)?;
+        let Some(file) = segments.get(segment) else { return Ok(Err(FrameFault::Short)) };
+        Ok(FrameHeader::check(self.bytes_before(segment, position, end), file.header.salt, position)
             .map(|(header, payload)| Frame { position, header, payload }))
     }
 
-    /// The bytes from index `here` on, which is at `position`, but none at or behind `end`: what was read
-    /// earlier may reach further than what counts now.
-    fn bytes_before(&self, here: usize, position: u64, end: u64) -> &[u8] {
-        let bytes = &self.bytes[here..];
-        let allowed = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
-        &bytes[..allowed.min(bytes.len())]
+    /// Makes sure that the whole frame at `position` is here, by one read when that much is read ahead.
+    /// False: there are not that many bytes.
+    pub(crate) fn load(
+        &mut self,
+        segments: &Segments,
+        segment: usize,
+        position: u64,
+        end: u64,
+        read_ahead_len_bytes: usize,
+    ) -> Result<bool, DiskError> {
+        if self.holds(segment, position, end) {
+            return Ok(true);
+        }
+        self.cover(segments, segment, position, FRAME_HEADER_LEN_BYTES, end, read_ahead_len_bytes)?;
+        let need_len_bytes = match FrameHeader::peek(self.bytes_before(segment, position, end)) {
+            Ok(header) => usize::try_from(header.len_bytes()).unwrap_or(usize::MAX),
+            // Whoever checks the frame meets it again.
+            Err(fault) => return Ok(fault != FrameFault::Short),
+        };
+        self.cover(segments, segment, position, need_len_bytes, end, read_ahead_len_bytes)?;
+        Ok(self.bytes_before(segment, position, end).len() >= need_len_bytes)
     }
 
-    /// Makes sure that `need` bytes from `position` on are here, or as many as there are before `end`, and
-    /// says at which index they begin.
+    /// Whether the whole frame at `position` is here already.
+    pub(crate) fn holds(&self, segment: usize, position: u64, end: u64) -> bool {
+        let bytes = self.bytes_before(segment, position, end);
+        FrameHeader::peek(bytes).is_ok_and(|header| header.len_bytes() <= bytes.len() as u64)
+    }
+
+    /// How much to read for a frame at `position` that is read on its own: more each time when reading goes
+    /// on behind what is here, little when it went elsewhere.
+    pub(crate) fn scattered_len_bytes(&self, segment: usize, position: u64) -> usize {
+        let goes_on = self.segment == segment
+            && position >= self.start
+            && position - self.start <= (self.filled + SCATTERED_LEN_BYTES) as u64;
+        let doubled = if goes_on { self.filled * 2 } else { 0 };
+        doubled.clamp(SCATTERED_LEN_BYTES, SEQUENTIAL_LEN_BYTES)
+    }
+
+    /// The bytes from `position` on that are here, but none at or behind `end`: what was read earlier may
+    /// reach further than what counts now.
+    fn bytes_before(&self, segment: usize, position: u64, end: u64) -> &[u8] {
+        let here = position.checked_sub(self.start).and_then(|here| usize::try_from(here).ok());
+        let bytes = here.and_then(|here| self.bytes.get(here..self.filled)).unwrap_or_default();
+        let allowed = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
+        if self.segment == segment { &bytes[..allowed.min(bytes.len())] } else { &[] }
+    }
+
+    /// Makes sure that `need_len_bytes` from `position` on are here, or as many as there are before the end.
     fn cover(
         &mut self,
         segments: &Segments,
@@ -83,30 +117,26 @@ impl Window {
         need_len_bytes: usize,
         end: u64,
         read_ahead_len_bytes: usize,
-    ) -> Result<usize, DiskError> {
-        let need_len_bytes =
-            need_len_bytes.min(usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX));
-        if self.segment == segment && position >= self.start {
-            let here = usize::try_from(position - self.start).unwrap_or(usize::MAX);
-            if here.saturating_add(need_len_bytes) <= self.bytes.len() {
-                return Ok(here);
-            }
-        }
-        let Some(file) = segments.get(segment) else {
-            self.bytes.clear();
-            return Ok(0);
-        };
+    ) -> Result<(), DiskError> {
         let available = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
-        self.bytes.resize(need_len_bytes.max(read_ahead_len_bytes).min(available), 0);
-        let filled = file.file.read_at(&mut self.bytes, position.saturating_sub(file.base()))?;
-        self.bytes.truncate(filled);
+        if self.bytes_before(segment, position, end).len() >= need_len_bytes.min(available) {
+            return Ok(());
+        }
+        self.clear();
+        let Some(file) = segments.get(segment) else { return Ok(()) };
+        let len_bytes = need_len_bytes.max(read_ahead_len_bytes).min(available);
+        if self.bytes.len() < len_bytes {
+            self.bytes.resize(len_bytes, 0);
+        }
+        let offset = position.saturating_sub(file.base());
+        self.filled = file.file.read_at(&mut self.bytes[..len_bytes], offset)?;
         self.segment = segment;
         self.start = position;
-        Ok(0)
+        Ok(())
     }
 
     /// Forgets the bytes, so that the next frame is read from the file.
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
+        self.filled = 0;
     }
 }

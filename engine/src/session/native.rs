@@ -147,7 +147,7 @@ fn undamaged_lines(
 pub(crate) fn lines(reader: &mut Reader, since: u64, verbatim: bool) -> Result<Vec<NumberedLine>, ViewError> {
     let mut snapshot = reader.snapshot()?;
     if verbatim {
-        let heard = snapshot.verbatim(since)?.into_iter();
+        let heard = snapshot.verbatim(since..)?.into_iter();
         return Ok(heard.map(|heard| numbered(heard.index, heard.line.confidence, heard.line)).collect());
     }
     let shown = snapshot.since(since)?.into_iter().filter(|line| !line.is_hidden());

@@ -18,10 +18,10 @@ fn use_in_every_way(session: &Path) {
     if let Ok(mut reader) = Reader::open(session, Mapping::On) {
         let mut snapshot = reader.snapshot().unwrap();
         let lines = snapshot.lines();
-        let _ = (snapshot.events(), snapshot.verbatim(0), snapshot.cursor(), snapshot.changes(None));
-        let _ = (snapshot.since(0), snapshot.fold_forward(0), snapshot.durable_lines());
+        let _ = (snapshot.events(), snapshot.verbatim(..), snapshot.cursor(), snapshot.changes(None));
+        let _ = (snapshot.since(0), snapshot.edits(), snapshot.durable_lines());
         for line in 0..lines.min(50) {
-            let _ = (snapshot.folded(line), snapshot.edits_of(line));
+            let _ = (snapshot.folded(line), snapshot.edits_of(line), snapshot.why(line));
         }
         let _ = reader.damage();
     }
@@ -41,7 +41,7 @@ fn a_chain_of_edits_that_points_forward_or_at_itself_is_named() {
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();
         assert!(matches!(snapshot.folded(0), Err(ReadError::Damaged { position, .. }) if position == own));
-        assert_eq!(snapshot.verbatim(0).unwrap().len(), 1);
+        assert_eq!(snapshot.verbatim(..).unwrap().len(), 1);
         use_in_every_way(session.path());
     }
 }
@@ -85,7 +85,7 @@ fn a_count_larger_than_the_payload_is_an_error_and_no_allocation() {
         log.frame(Kind::Line.number(), 0, &payload);
         let session = log.place();
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
-        assert!(matches!(reader.snapshot().unwrap().verbatim(0), Err(ReadError::Payload { seq: 0, .. })));
+        assert!(matches!(reader.snapshot().unwrap().verbatim(..), Err(ReadError::Payload { seq: 0, .. })));
         use_in_every_way(session.path());
         let mut log = Crafted::new();
         let mut warnings = vec![1, b'x'];
@@ -106,7 +106,7 @@ fn repairs_that_double_the_text_stop_at_the_limit() {
     }
     let session = log.place();
     let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
-    assert_eq!(reader.snapshot().unwrap().folded(0).unwrap().text.len(), 1 << 20);
+    assert_eq!(reader.snapshot().unwrap().folded(0).unwrap().text().len(), 1 << 20);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn an_index_that_is_vouched_for_and_wrong_does_not_change_what_is_read() {
         let session = copy.close_with(&entries);
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();
-        let heard: Vec<_> = snapshot.verbatim(0).unwrap().into_iter().map(|line| line.line).collect();
+        let heard: Vec<_> = snapshot.verbatim(..).unwrap().into_iter().map(|line| line.line).collect();
         assert_eq!(heard, [super::heard("one"), super::heard("two")], "{entries:?}");
         let lines = snapshot.since(0).unwrap();
         assert_eq!(lines[0].speaker.as_deref(), Some("Ana"), "{entries:?}");
@@ -164,9 +164,9 @@ fn an_unknown_kind_that_may_not_be_skipped_stops_the_fold_of_its_line_by_every_w
         let is_named =
             |error: Option<ReadError>| matches!(error, Some(ReadError::UnknownKind { kind: 99, .. }));
         assert!(is_named(snapshot.folded(0).err()));
-        assert_eq!(snapshot.folded(1).unwrap().text, "two");
-        assert_eq!(snapshot.verbatim(0).unwrap().len(), 2);
-        assert!(is_named(snapshot.fold_forward(0).err()));
+        assert_eq!(snapshot.folded(1).unwrap().text(), "two");
+        assert_eq!(snapshot.verbatim(..).unwrap().len(), 2);
+        assert!(is_named(snapshot.since(0).err()));
         assert!(is_named(snapshot.changes(None).err()));
         // An older version's edit goes on the chain behind it and must not make it forgotten.
         let mut writer = Log::open(session.path(), unsynced()).unwrap();
@@ -185,7 +185,7 @@ fn an_unknown_kind_may_carry_any_line_number() {
         let session = log.place();
         let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
         let mut snapshot = reader.snapshot().unwrap();
-        assert_eq!(snapshot.folded(0).unwrap().text, "one");
+        assert_eq!(snapshot.folded(0).unwrap().text(), "one");
         let cursor = snapshot.cursor().unwrap();
         let mut writer = Log::open(session.path(), unsynced()).unwrap();
         writer.append(&[line("two")]).unwrap();
@@ -205,7 +205,7 @@ fn a_revert_of_another_lines_edit_does_nothing() {
     log.event(1, &edit(1, "user", revert), 0);
     let session = log.place();
     let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
-    let lines = reader.snapshot().unwrap().fold_forward(0).unwrap();
+    let lines = reader.snapshot().unwrap().since(0).unwrap();
     assert_eq!(lines[0].speaker.as_deref(), Some("Ana"));
 }
 
@@ -244,7 +244,7 @@ fn what_was_accepted_can_be_read_however_large() {
     log.append(&[Event::Line(heard(&"é".repeat((8 << 20) - 100)))]).unwrap();
     let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
     let mut snapshot = reader.snapshot().unwrap();
-    assert_eq!(snapshot.verbatim(0).unwrap().len(), 1);
+    assert_eq!(snapshot.verbatim(..).unwrap().len(), 1);
     assert_eq!(snapshot.events().unwrap()[0].event, Event::Finished(many));
 }
 

@@ -6,11 +6,13 @@ mod golden;
 mod hostile;
 mod laws;
 mod lettered;
+mod reading;
 mod recovery;
 mod rotation;
 mod simulation;
 mod state_machine;
 mod taking_over;
+mod waiting;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ pub(super) fn unsynced() -> Options {
 }
 
 pub(super) fn texts(lines: &[FoldedLine]) -> Vec<&str> {
-    lines.iter().map(|line| line.text.as_str()).collect()
+    lines.iter().map(FoldedLine::text).collect()
 }
 
 /// What a test does to a log, with lines and edits named by choice instead of by number.
@@ -158,16 +160,12 @@ fn event(op: &Op, lines: &mut u64, edits: &[(EditTarget, u64)]) -> Option<Event>
     })
 }
 
-/// Lets the fold's naive twin see one event.
+/// Gives an event to the fold's naive twin.
 pub(super) fn replay_event(replay: &mut Replay, recorded: &Recorded) {
+    let &Recorded { position, seq, ts_us, .. } = recorded;
     match &recorded.event {
         Event::Line(line) => replay.push_line(line.clone()),
-        Event::Edit(edit) => replay.push_edit(PlacedEdit {
-            position: recorded.position,
-            seq: recorded.seq,
-            ts_us: recorded.ts_us,
-            edit: edit.clone(),
-        }),
+        Event::Edit(edit) => replay.push_edit(PlacedEdit { position, seq, ts_us, edit: edit.clone() }),
         _ => {}
     }
 }

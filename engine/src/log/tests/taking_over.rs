@@ -79,7 +79,7 @@ fn two_writers_in_a_row_may_die_at_any_step() {
             append_and_die(log, session.path(), second);
             // Until someone writes, readers see what was published, and that is whole.
             let published = reader.snapshot().unwrap().since(0).unwrap();
-            assert!(published.iter().skip(1).all(|line| line.text == "new"), "{first:?} {second:?}");
+            assert!(published.iter().skip(1).all(|line| line.text() == "new"), "{first:?} {second:?}");
 
             let mut log = Log::open(session.path(), unsynced()).unwrap();
             log.append(&[line("last")]).unwrap();
@@ -195,7 +195,7 @@ fn readers_see_only_prefixes_while_writers_come_and_go() {
                 let mut snapshot = reader.snapshot().unwrap();
                 let lines = snapshot.since(0).unwrap();
                 for (number, line) in lines.iter().enumerate() {
-                    assert_eq!(line.text, format!("line {number}"));
+                    assert_eq!(line.text(), format!("line {number}"));
                 }
                 if let Some(first) = lines.first() {
                     assert_eq!(first.speaker.as_deref(), Some(lines.len().to_string().as_str()));

@@ -63,7 +63,7 @@ fn a_full_segment_is_followed_by_another_and_a_reader_goes_along() {
     let mut snapshot = reader.snapshot().unwrap();
     assert_eq!(snapshot.lines(), 11);
     assert_eq!(snapshot.folded(0).unwrap().speaker.as_deref(), Some("Ana"));
-    assert_eq!(snapshot.folded(10).unwrap().text, "last");
+    assert_eq!(snapshot.folded(10).unwrap().text(), "last");
     assert_eq!(snapshot.since(0).unwrap().len(), 11);
     log.close().unwrap();
     std::fs::remove_file(session.path().join("log/head")).unwrap();

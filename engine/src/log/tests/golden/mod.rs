@@ -140,7 +140,7 @@ fn folded(lines: Vec<FoldedLine>) -> Vec<Value> {
         let voices: Vec<Value> =
             line.voices.iter().map(|voice| json!([voice.at_ms, voice.at_character, voice.name])).collect();
         json!({
-            "index": line.index, "heard": line.heard, "text": line.text, "speaker": line.speaker,
+            "index": line.index, "heard": line.heard, "text": line.text(), "speaker": line.speaker,
             "hidden": line.hidden, "voices": voices,
         })
     });
