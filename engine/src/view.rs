@@ -14,7 +14,7 @@ use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
     SessionMetadata, SessionRow, WorkLockError,
 };
-use crate::{Clock, DiskError, FoldedLine, Line, OpenError, ReadError, Track};
+use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, OpenError, ReadError, Track};
 
 /// What a session is doing, in the four words that are shown over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -79,6 +79,20 @@ impl From<Line> for TranscriptLine {
     fn from(line: Line) -> Self {
         let Line { track, start_ms, end_ms, text, .. } = line;
         Self { track, start_ms, end_ms, speaker: None, text }
+    }
+}
+
+impl From<FoldedView<'_>> for TranscriptLine {
+    /// The line as it reads now.
+    fn from(line: FoldedView<'_>) -> Self {
+        let FoldedView { heard, text, speaker, .. } = line;
+        Self {
+            track: heard.track,
+            start_ms: heard.start_ms,
+            end_ms: heard.end_ms,
+            speaker: speaker.map(str::to_owned),
+            text: text.into_owned(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod facts;
 mod kind;
 mod line;
+mod line_payload;
 mod payload;
 
 pub use facts::{

@@ -10,6 +10,7 @@ use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
 use serde::{Deserialize, Serialize};
 
+use super::line_payload::read_plain;
 use super::{Change, Edit, Event, Kind, LineView};
 use crate::format::PAYLOAD_LEN_MAX_BYTES;
 use crate::format::little_endian::{u32_at, u64_at};
@@ -110,7 +111,7 @@ fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError
 
 /// Reads a value that takes up all of `payload`. The codec makes room for a text before it looks whether the
 /// bytes are there, and its limit is a constant: so there are several, and a short payload cannot claim much.
-fn read<'payload, T: Deserialize<'payload>>(payload: &'payload [u8]) -> Result<T, PayloadError> {
+pub(super) fn read<'payload, T: Deserialize<'payload>>(payload: &'payload [u8]) -> Result<T, PayloadError> {
     match payload.len() {
         0..=0x400 => read_within::<T, { CLAIM_FACTOR * 0x400 }>(payload),
         0x401..=0x4000 => read_within::<T, { CLAIM_FACTOR * 0x4000 }>(payload),
@@ -181,7 +182,7 @@ pub(crate) fn decode_line(schema: u16, payload: &[u8]) -> Result<LineView<'_>, P
     if schema != PAYLOAD_SCHEMA {
         return Err(PayloadError::Schema(schema));
     }
-    read(payload)
+    read_plain(payload).map_or_else(|| read(payload), Ok)
 }
 
 /// Reads an edit's payload.

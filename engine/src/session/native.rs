@@ -150,8 +150,13 @@ pub(crate) fn lines(reader: &mut Reader, since: u64, verbatim: bool) -> Result<V
         let heard = snapshot.verbatim(since..)?.into_iter();
         return Ok(heard.map(|heard| numbered(heard.index, heard.line.confidence, heard.line)).collect());
     }
-    let shown = snapshot.since(since)?.into_iter().filter(|line| !line.is_hidden());
-    Ok(shown.map(|line| numbered(line.index, line.heard.confidence, line)).collect())
+    let mut shown = Vec::new();
+    snapshot.each(since.., |line| {
+        if !line.is_hidden() {
+            shown.push(numbered(line.index, line.heard.confidence, line));
+        }
+    })?;
+    Ok(shown)
 }
 
 fn numbered(index: u64, confidence: f32, line: impl Into<TranscriptLine>) -> NumberedLine {
