@@ -261,6 +261,7 @@ impl Reader {
             return Ok(false);
         }
         self.distrusted = nonce;
+        self.segments.follow()?;
         let mut entries = Vec::new();
         let found = survey(&self.segments, Mark::START, self.seen.end, |change| apply(&mut entries, change))?;
         let (at, end) = (found.accepted, self.seen.end);

@@ -248,6 +248,26 @@ fn at_an_earlier_moment_a_later_cursor_is_lost_and_later_edits_are_not_there() {
 }
 
 #[test]
+fn a_lying_index_is_walked_around_in_a_segment_that_was_not_open_yet() {
+    let session = tempfile::tempdir().unwrap();
+    let mut log = Log::create(session.path(), unsynced()).unwrap();
+    log.append(&[line("one"), speaker(0, "Ana")]).unwrap();
+    let mut reader = open(&session);
+    log.begin_segment();
+    log.append(&[line("two"), line("three"), speaker(1, "Bo")]).unwrap();
+    let place = log.index().position(0).unwrap();
+    log.index().set_newest_edit(0, place).unwrap();
+    assert_eq!(reader.snapshot().unwrap().folded(0).unwrap().speaker.as_deref(), Some("Ana"));
+    for moment in [Moment::Event(u64::MAX), Moment::Event(2), Moment::Event(0)] {
+        let mut snapshot = reader.snapshot().unwrap().at(moment).unwrap();
+        let named: Vec<_> = snapshot.since(0).unwrap().into_iter().map(|line| line.speaker).collect();
+        let expected = [Some("Ana"), Some("Bo"), None].map(|name| name.map(str::to_owned));
+        assert_eq!(named, expected[..usize::try_from(snapshot.lines()).unwrap()]);
+    }
+    assert!(reader.is_walking());
+}
+
+#[test]
 fn what_became_of_each_edit_is_told() {
     let session = tempfile::tempdir().unwrap();
     let mut log = Log::create(session.path(), unsynced()).unwrap();
