@@ -25,8 +25,8 @@ pub mod view;
 pub use clock::{Clock, FixedClock, SystemClock, micros_since_1970};
 pub use event::{
     AssistantAct, AudioSpan, Captured, CapturedTrack, Change, Closed, DeviceChange, DeviceNote, Dropped,
-    Edit, EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, LineView, MetaChange, ModelReference,
-    Opened, Origin, PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
+    Edit, EditTarget, Event, Finished, Generation, Kept, KeptFile, Kind, Line, LineView, MetaChange,
+    ModelReference, Opened, Origin, PAYLOAD_SCHEMA, PayloadError, Progress, TrackSource, UnknownKind,
 };
 pub use fold::{FoldedLine, FoldedView, PlacedEdit, Standing, VoiceChange, fold, fold_view, standings};
 pub use format::{HeaderError, PAYLOAD_LEN_MAX_BYTES, SEGMENT_LEN_MAX_BYTES, SessionUuid};

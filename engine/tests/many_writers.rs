@@ -213,7 +213,7 @@ fn audit(session: &Path) -> BTreeMap<String, u64> {
         *count += 1;
     }
     // The index and the chains of edits tell the same as the walk.
-    let lines = snapshot.verbatim(0).unwrap();
+    let lines = snapshot.verbatim(..).unwrap();
     let heard = events.iter().filter_map(|recorded| match &recorded.event {
         Event::Line(line) => Some(line),
         _ => None,

@@ -117,10 +117,10 @@ fn reader_says(session: &Path) -> Value {
     let damage = reader.damage().map(|damage| damage.replace(&folder, ""));
     let mut snapshot = reader.snapshot().unwrap();
     let verbatim: Vec<String> =
-        snapshot.verbatim(0).unwrap().into_iter().map(|heard| heard.line.text).collect();
-    let reading = match snapshot.fold_forward(0) {
+        snapshot.verbatim(..).unwrap().into_iter().map(|heard| heard.line.text).collect();
+    let reading = match snapshot.since(0) {
         Ok(lines) => {
-            assert_eq!(by_chain(&mut snapshot), lines, "both ways of folding");
+            assert_eq!(by_chain(&mut snapshot), lines, "one by one and in a row");
             Value::Array(folded(lines))
         }
         Err(error) => message(&error, session),
@@ -138,7 +138,7 @@ fn writer_says(session: &Path) -> Value {
     log.append(&[line("after")]).unwrap();
     drop(log);
     let mut reader = Reader::open(session, Mapping::Off).unwrap();
-    let verbatim = reader.snapshot().unwrap().verbatim(0).unwrap();
+    let verbatim = reader.snapshot().unwrap().verbatim(..).unwrap();
     let verbatim: Vec<String> = verbatim.into_iter().map(|heard| heard.line.text).collect();
     json!({
         "cause": format!("{:?}", report.cause),
