@@ -73,7 +73,7 @@ pub fn head(data: &[u8]) {
     let Ok(mut log) = Log::open_in(directory_of(&memory), options()) else { return };
     if log.append(&[line("after")]).is_ok() {
         let mut lines = read(&memory).unwrap();
-        assert_eq!(lines.pop().unwrap().text, "after");
+        assert_eq!(lines.pop().unwrap().text(), "after");
         assert_eq!(Some(&lines), readings.last(), "whole batches are never lost to a head");
     }
 }
@@ -104,7 +104,7 @@ pub fn index(data: &[u8]) {
     if log.append(&[line("after")]).is_ok() {
         let lines = read(&memory).unwrap();
         judge(&lines, "behind a writer");
-        assert_eq!(lines.last().unwrap().text, "after");
+        assert_eq!(lines.last().unwrap().text(), "after");
     }
 }
 

@@ -83,7 +83,7 @@ fn heard(memory: &MemoryDirectory, mapping: Mapping) -> Option<Result<Vec<String
     // Whatever is asked, an answer or an error comes back.
     let _ = (snapshot.events(), snapshot.cursor(), snapshot.changes(None), snapshot.durable_lines());
     let _ = (snapshot.since(0), snapshot.folded(lines / 2), snapshot.edits_of(lines / 2));
-    let heard = snapshot.verbatim(0);
+    let heard = snapshot.verbatim(..);
     Some(heard.map(|lines| lines.into_iter().map(|heard| heard.line.text).collect()))
 }
 
