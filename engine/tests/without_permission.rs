@@ -59,7 +59,10 @@ fn as_nobody(role: &str, session: &Path) -> String {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = place.path().join("test");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // By another process: a copy that is open for writing here could be inherited by a child that another test
+    // starts at this moment, and what is open for writing cannot be run.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success());
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(&program);
     command
