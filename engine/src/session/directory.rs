@@ -382,7 +382,12 @@ impl Directory {
     /// # Errors
     /// It is a link or something else, or cannot be made, locked or emptied.
     pub(crate) fn hold_hidden(&self, name: &OsStr) -> Result<Option<Self>, DirectoryError> {
-        let made = self.open_or_create_subdirectory(name)?;
+        match rustix::fs::mkdirat(&self.handle, name, DIRECTORY_MODE) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(self.error("create", name, errno)),
+        }
+        // Another maker may have held it first and finished it or given it back since.
+        let Some(made) = self.subdirectory(name)? else { return Ok(None) };
         match rustix::fs::flock(&made.handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(None),
