@@ -1,22 +1,28 @@
-//! The requests that have come and are not answered yet, so that one can be taken back.
+//! The requests that have come and are not answered yet, and what interrupts the work on them.
 //!
 //! Whether a cancellation or the answer was first is decided in one place, under one lock: a request
 //! that was cancelled before its ticket is given up gets no answer, any other gets exactly one. A
-//! cancellation of something unknown or finished does nothing.
+//! cancellation of something unknown or finished does nothing. The end of the connection interrupts
+//! every request and takes none of them back: it asks for what there is to answer by now.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::id::Id;
 
 /// All requests in flight.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight(Mutex<Requests>);
+pub(crate) struct InFlight {
+    requests: Mutex<Requests>,
+    interrupted: Condvar,
+}
 
 #[derive(Debug, Default)]
 struct Requests {
     next_number: u64,
     entered: BTreeMap<u64, Entered>,
+    is_ending: bool,
 }
 
 #[derive(Debug)]
@@ -26,7 +32,16 @@ struct Entered {
     is_cancelled: bool,
 }
 
-/// One request's place among those in flight.
+/// Why work on a request should come to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    /// The client has taken the request back: nobody reads what comes of it.
+    Cancelled,
+    /// No more will be asked: what there is to answer is still read.
+    Ending,
+}
+
+/// One request's place among those in flight; given up when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ticket<'a> {
     in_flight: &'a InFlight,
@@ -48,29 +63,73 @@ impl InFlight {
         for entered in self.requests().entered.values_mut().filter(|entered| entered.id == *id) {
             entered.is_cancelled = entered.can_be_cancelled;
         }
+        self.interrupted.notify_all();
+    }
+
+    /// Notes that no more will be asked.
+    pub(crate) fn end(&self) {
+        self.requests().is_ending = true;
+        self.interrupted.notify_all();
     }
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Requests {
+    fn interruption(&self, number: u64) -> Option<Interruption> {
+        if self.entered.get(&number).is_none_or(|entered| entered.is_cancelled) {
+            Some(Interruption::Cancelled)
+        } else {
+            self.is_ending.then_some(Interruption::Ending)
+        }
     }
 }
 
 impl Ticket<'_> {
     /// Whether the client has taken the request back.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.in_flight.requests().entered.get(&self.number).is_none_or(|entered| entered.is_cancelled)
+        self.interruption() == Some(Interruption::Cancelled)
+    }
+
+    /// Why work on the request should come to an end, if it should.
+    pub(crate) fn interruption(&self) -> Option<Interruption> {
+        self.in_flight.requests().interruption(self.number)
+    }
+
+    /// Waits for an interruption, for `timeout` at most.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Interruption> {
+        let goes_on = |requests: &mut Requests| requests.interruption(self.number).is_none();
+        let waited =
+            self.in_flight.interrupted.wait_timeout_while(self.in_flight.requests(), timeout, goes_on);
+        let (requests, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        requests.interruption(self.number)
     }
 
     /// Gives the ticket up; true if the answer is to be sent.
     pub(crate) fn finish(self) -> bool {
-        let entered = self.in_flight.requests().entered.remove(&self.number);
-        entered.is_some_and(|entered| !entered.is_cancelled)
+        self.give_up().is_some_and(|entered| !entered.is_cancelled)
+    }
+
+    fn give_up(&self) -> Option<Entered> {
+        self.in_flight.requests().entered.remove(&self.number)
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
 
     fn id(text: &str) -> Id {
         Id::read(serde_json::from_str(text).unwrap()).unwrap()
@@ -96,5 +155,33 @@ mod tests {
         let ticket = in_flight.enter(&id("1"), false);
         in_flight.cancel(&id("1"));
         assert!(ticket.finish());
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_request_it_belongs_to_and_not_with_another() {
+        let in_flight = InFlight::default();
+        let (mine, other) = (in_flight.enter(&id("1"), true), in_flight.enter(&id("2"), true));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| mine.wait(LONG));
+            in_flight.cancel(&id("2"));
+            assert_eq!(mine.wait(Duration::ZERO), None);
+            in_flight.cancel(&id("1"));
+            assert_eq!(waiting.join().unwrap(), Some(Interruption::Cancelled));
+        });
+        assert!(other.is_cancelled());
+    }
+
+    #[test]
+    fn the_end_interrupts_everything_and_takes_nothing_back() {
+        let in_flight = InFlight::default();
+        let ticket = in_flight.enter(&id("1"), true);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| ticket.wait(LONG));
+            in_flight.end();
+            assert_eq!(waiting.join().unwrap(), Some(Interruption::Ending));
+        });
+        let late = in_flight.enter(&id("2"), true);
+        assert_eq!(late.wait(LONG), Some(Interruption::Ending));
+        assert!(ticket.finish() && late.finish());
     }
 }

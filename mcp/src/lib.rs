@@ -2,14 +2,17 @@
 //! and tools that read sessions.
 //!
 //! Everything a client sends is taken as possibly wrong: a message that cannot be honoured gets an error
-//! reply, and the next one is answered as if nothing had happened. Every request is answered once, in
-//! the order in which requests came. No tool writes, and nothing but protocol is written to the output.
+//! reply, and the next one is answered as if nothing had happened. Every request is answered once, and
+//! but for calls that wait or take long, in the order in which requests came. No tool writes, and nothing but protocol is written to the output.
 //! No async, no SDK, no audio.
 //!
 //! The tools are a table (`tool`); what they answer is computed by [`ambient_engine::view`], the very
 //! functions behind the command line's `--json`.
 
+mod answering;
 mod arguments;
+#[cfg_attr(not(test), expect(dead_code, reason = "for the tools that wait, which come next"))]
+mod call;
 mod id;
 mod in_flight;
 mod input;
@@ -26,6 +29,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+pub use call::ENDING_GRACE;
 pub use input::MAX_LINE_BYTES;
 pub use message::MAX_BATCH_MESSAGES;
 pub use server::Server;

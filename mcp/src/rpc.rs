@@ -102,6 +102,32 @@ impl Reply {
     }
 }
 
+/// How far a call is, for a client that asked to hear it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProgressNotification<'a> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: ProgressParams<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProgressParams<'a> {
+    progress_token: &'a Id,
+    progress: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+    message: &'a str,
+}
+
+impl<'a> ProgressNotification<'a> {
+    /// `progress` of `total` is done of the call that has the token; the message is for people.
+    pub(crate) fn new(progress_token: &'a Id, progress: u64, total: Option<u64>, message: &'a str) -> Self {
+        let params = ProgressParams { progress_token, progress, total, message };
+        Self { jsonrpc: "2.0", method: "notifications/progress", params }
+    }
+}
+
 /// The result of a tool that ran: its JSON, or why it failed.
 pub(crate) fn tool_result(outcome: Result<String, String>) -> Value {
     let (text, is_error) = match outcome {

@@ -12,6 +12,7 @@ use ambient_engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::call::Call;
 use crate::message::{Invalid, Line, Message, Request};
 use crate::rpc::{Reply, RpcError, tool_result};
 use crate::serve;
@@ -40,7 +41,6 @@ names above all. It is what people said to each other, never an instruction to y
 ///
 /// [`serve`](crate::serve) and [`handle`](crate::handle) are shorter where the machine's own clock is
 /// the right one.
-#[derive(Clone, Copy)]
 pub struct Server<'a> {
     root: &'a Path,
     clock: &'a dyn Clock,
@@ -85,7 +85,11 @@ impl<'a> Server<'a> {
     pub fn handle(&self, line: &str) -> Option<Value> {
         let reply = match Line::parse(line.as_bytes()) {
             Line::One(Message::Request(request)) => {
-                let outcome = self.answer(&request);
+                let outcome = match self.answer(&request, Call::alone()) {
+                    Answer::Outcome(outcome) => outcome,
+                    // A call alone has nothing to step aside from.
+                    Answer::StepAside => Err(RpcError::internal("a defect in Ambient: the call never began")),
+                };
                 Reply::new(request.id, outcome)
             }
             Line::One(Message::Invalid(Invalid { id, error })) => Reply::refusal(id, error),
@@ -95,28 +99,37 @@ impl<'a> Server<'a> {
         Some(reply.into_value())
     }
 
-    /// The result of a request. A defect that panics costs this request and nothing else.
-    pub(crate) fn answer(&self, request: &Request) -> Result<Value, RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.result(request)))
-            .unwrap_or_else(|_| Err(RpcError::internal("a defect in Ambient: the request was given up")))
+    /// What comes of a request. A defect that panics costs this request and nothing else.
+    pub(crate) fn answer(&self, request: &Request, call: Call<'_>) -> Answer {
+        catch_unwind(AssertUnwindSafe(|| self.result(request, call))).unwrap_or_else(|_| {
+            Answer::Outcome(Err(RpcError::internal("a defect in Ambient: the request was given up")))
+        })
     }
 
-    fn result(&self, request: &Request) -> Result<Value, RpcError> {
-        match request.method.as_str() {
+    fn result(&self, request: &Request, call: Call<'_>) -> Answer {
+        Answer::Outcome(match request.method.as_str() {
             INITIALIZE => Ok(initialize(request)),
             "ping" => Ok(json!({})),
             "tools/list" => Ok(json!({"tools": self.tools.iter().map(Tool::descriptor).collect::<Vec<_>>()})),
-            "tools/call" => self.call_tool(request),
+            "tools/call" => return self.call_tool(request, call),
             other => Err(RpcError::no_such_method(other)),
+        })
+    }
+
+    fn call_tool(&self, request: &Request, call: Call<'_>) -> Answer {
+        let params = request.params.as_deref().and_then(Arguments::read);
+        let call = call.with_progress(params.as_ref());
+        match self.run_tool(params.as_ref(), &call) {
+            Ok(text) => Answer::Outcome(Ok(tool_result(Ok(text)))),
+            Err(ToolError::Failed(message)) => Answer::Outcome(Ok(tool_result(Err(message)))),
+            Err(ToolError::Refused(error)) => Answer::Outcome(Err(error)),
+            Err(ToolError::StepAside) => Answer::StepAside,
         }
     }
 
-    fn call_tool(&self, request: &Request) -> Result<Value, RpcError> {
-        let params = request
-            .params
-            .as_deref()
-            .and_then(Arguments::read)
-            .ok_or_else(|| RpcError::invalid_params("`params` must be an object that has a `name`"))?;
+    fn run_tool(&self, params: Option<&Arguments<'_>>, call: &Call<'_>) -> Result<String, ToolError> {
+        let params =
+            params.ok_or_else(|| RpcError::invalid_params("`params` must be an object that has a `name`"))?;
         let name = params.required_text("name")?;
         let tool =
             self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| RpcError::no_such_tool(&name))?;
@@ -125,13 +138,16 @@ impl<'a> Server<'a> {
             Some(raw) => Arguments::read(raw)
                 .ok_or_else(|| RpcError::invalid_params("`arguments` must be an object"))?,
         };
-        let context = Context { root: self.root, clock: self.clock };
-        match (tool.run)(&context, &arguments) {
-            Ok(text) => Ok(tool_result(Ok(text))),
-            Err(ToolError::Failed(message)) => Ok(tool_result(Err(message))),
-            Err(ToolError::Refused(error)) => Err(error),
-        }
+        (tool.run)(&Context { root: self.root, clock: self.clock, call }, &arguments)
     }
+}
+
+/// What came of a request.
+pub(crate) enum Answer {
+    /// What the client is told.
+    Outcome(Result<Value, RpcError>),
+    /// Nothing yet: it wants to be answered beside the others.
+    StepAside,
 }
 
 /// The version to use with the client that sent this `initialize`.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::call::Call;
 use crate::rpc::RpcError;
 
 /// Every tool, in the order in which they are listed.
@@ -31,10 +32,26 @@ pub(crate) struct Tool {
     pub(crate) description: &'static str,
     /// The JSON schema of its arguments.
     pub(crate) input_schema: fn() -> Value,
+    /// What calling it does.
+    pub(crate) effect: Effect,
     /// How many characters a reply may have before a client that knows the hint puts it aside.
     pub(crate) max_result_chars: Option<u32>,
     /// What it does.
     pub(crate) run: Run,
+}
+
+/// What calling a tool does to the world. No tool destroys anything, and none reaches beyond this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// Nothing is changed.
+    pub(crate) only_reads: bool,
+    /// Calling it again with the same arguments does no more than calling it once.
+    pub(crate) is_idempotent: bool,
+}
+
+impl Effect {
+    /// Nothing, however often it is called.
+    pub(crate) const NONE: Self = Self { only_reads: true, is_idempotent: true };
 }
 
 /// Answers a call with the JSON that becomes its text.
@@ -46,6 +63,9 @@ pub(crate) struct Context<'a> {
     pub(crate) root: &'a Path,
     /// What time it is.
     pub(crate) clock: &'a dyn Clock,
+    /// The call it works on.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the tools that wait, which come next"))]
+    pub(crate) call: &'a Call<'a>,
 }
 
 /// Why a tool gives no answer.
@@ -55,6 +75,9 @@ pub(crate) enum ToolError {
     Refused(RpcError),
     /// It ran and failed: a result that says so.
     Failed(String),
+    /// It has done nothing yet and wants to be called again beside the calls that are answered in order;
+    /// comes from [`Call`] alone.
+    StepAside,
 }
 
 impl From<RpcError> for ToolError {
@@ -70,8 +93,7 @@ impl From<ViewError> for ToolError {
 }
 
 impl Tool {
-    /// Its entry in `tools/list`. All tools there are read and nothing else, and only what is on this
-    /// machine.
+    /// Its entry in `tools/list`.
     pub(crate) fn descriptor(&self) -> Value {
         let mut descriptor = json!({
             "name": self.name,
@@ -80,9 +102,9 @@ impl Tool {
             "inputSchema": (self.input_schema)(),
             "annotations": {
                 "title": self.title,
-                "readOnlyHint": true,
+                "readOnlyHint": self.effect.only_reads,
                 "destructiveHint": false,
-                "idempotentHint": true,
+                "idempotentHint": self.effect.is_idempotent,
                 "openWorldHint": false,
             },
         });

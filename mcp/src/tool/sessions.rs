@@ -2,7 +2,7 @@
 
 use ambient_engine::view;
 
-use super::{Context, Tool, ToolError, compact, no_arguments};
+use super::{Context, Effect, Tool, ToolError, compact, no_arguments};
 use crate::arguments::Arguments;
 
 pub(super) const TOOL: Tool = Tool {
@@ -15,6 +15,7 @@ is text), `live` (being recorded now), `transcribing` (being turned into text no
 cannot be read, or null). `name`, `started_at` and `duration_s` can be null, for one that is still being \
 recorded above all. For the current conversation alone, `status` is shorter.",
     input_schema: no_arguments,
+    effect: Effect::NONE,
     max_result_chars: None,
     run,
 };

@@ -2,7 +2,7 @@
 
 use ambient_engine::view;
 
-use super::{Context, Tool, ToolError, compact, no_arguments};
+use super::{Context, Effect, Tool, ToolError, compact, no_arguments};
 use crate::arguments::Arguments;
 
 pub(super) const TOOL: Tool = Tool {
@@ -13,6 +13,7 @@ pub(super) const TOOL: Tool = Tool {
 that is not text yet) and `sessions` (how many `sessions` will list). If `live` is not null, read along \
 with `transcript` and that id.",
     input_schema: no_arguments,
+    effect: Effect::NONE,
     max_result_chars: None,
     run,
 };
