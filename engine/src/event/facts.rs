@@ -178,7 +178,7 @@ pub enum AssistantAct {
         /// The notice that was spoken.
         notice: String,
     },
-    /// It spoke.
+    /// It spoke what `Began` announced; without one before it, the notice.
     Spoke {
         /// The words.
         text: String,
@@ -206,6 +206,14 @@ pub enum AssistantAct {
         why: String,
         /// How often it had spoken.
         spoke: u32,
+    },
+    /// It is about to speak. Appended before the first sound, by whoever was allowed to under the log's
+    /// lock, and so what its limits count; `Spoke` or `Failed` then tells how it went.
+    Began {
+        /// The words.
+        text: String,
+        /// The tone.
+        emotion: String,
     },
 }
 

@@ -79,7 +79,7 @@ impl Snapshot<'_> {
     }
 
     /// The mark behind the frame that `cursor` names.
-    fn mark_behind(&mut self, cursor: &Cursor) -> Result<Mark, ReadError> {
+    pub(super) fn mark_behind(&mut self, cursor: &Cursor) -> Result<Mark, ReadError> {
         if cursor.uuid != self.reader.segments.uuid() {
             return Err(ReadError::CursorLost("it belongs to another session"));
         }

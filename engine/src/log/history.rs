@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::cursor::Cursor;
 use super::error::ReadError;
 use super::segments::Segment;
 use super::snapshot::{Snapshot, note_unknown, path_at, placed_edit};
@@ -66,8 +67,21 @@ impl Snapshot<'_> {
     /// # Errors
     /// The disk refuses, or published bytes are damaged.
     pub fn events(&mut self) -> Result<Vec<Recorded>, ReadError> {
+        self.events_behind(None)
+    }
+
+    /// Every event behind the one that `cursor` names, or every event without one, in log order; kinds this
+    /// version does not know are left out.
+    ///
+    /// # Errors
+    /// As [`Snapshot::events`], and [`ReadError::CursorLost`] when the cursor's frame is not there.
+    pub fn events_behind(&mut self, cursor: Option<&Cursor>) -> Result<Vec<Recorded>, ReadError> {
+        let from = match cursor {
+            Some(cursor) => self.or_by_walking(|snapshot| snapshot.mark_behind(cursor))?,
+            None => Mark::START,
+        };
         let mut events = Vec::new();
-        self.walk(Mark::START, |frame| {
+        self.walk(from, |frame| {
             events.extend(recorded(frame)?);
             Ok(ControlFlow::Continue(()))
         })?;

@@ -112,6 +112,40 @@ impl Log {
         self.writer.append(events)
     }
 
+    /// Appends the batch that `decide` returns, and lets no other writer append in between: what `decide`
+    /// reads from the log is still so when its events are in. It must be quick, for everyone waits for it.
+    ///
+    /// ```
+    /// use ambient_engine::{AppendError, Event, Finished, Log, Mapping, Options, Reader};
+    ///
+    /// let session = tempfile::tempdir()?;
+    /// let mut log = Log::create(session.path(), Options::default())?;
+    /// let mut reader = Reader::open(session.path(), Mapping::On)?;
+    /// log.append_decided(|| {
+    ///     let events = reader.snapshot()?.events_behind(None)?;
+    ///     assert!(events.is_empty());
+    ///     let finished = Finished { at: "2026-11-30T12:00:00Z".into(), warnings: vec![] };
+    ///     Ok::<_, Box<dyn std::error::Error>>(vec![Event::Finished(finished)])
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `decide` gives one, and nothing was appended; or as [`Log::append`].
+    pub fn append_decided<E: From<AppendError>>(
+        &mut self,
+        decide: impl FnOnce() -> Result<Vec<Event>, E>,
+    ) -> Result<Cursor, E> {
+        let _guard = self.lock.take(self.writer.options.lock_timeout).map_err(AppendError::from)?;
+        // First, so that what a dead writer left is decided before anyone reads.
+        self.writer.catch_up()?;
+        let events = decide()?;
+        if events.is_empty() {
+            return Err(AppendError::EmptyBatch.into());
+        }
+        Ok(self.writer.append(&events)?)
+    }
+
     /// Makes everything that is in the log durable.
     ///
     /// # Errors

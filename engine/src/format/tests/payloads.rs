@@ -265,6 +265,7 @@ fn assistant() -> Vec<Event> {
         failed(None),
         failed(Some("words")),
         AssistantAct::Left { why: text("asked"), spoke: 4 },
+        AssistantAct::Began { text: text("Yes."), emotion: text("warm") },
     ];
     acts.into_iter().map(Event::Assistant).collect()
 }

@@ -192,3 +192,58 @@ fn without_mapping_everything_works_the_same() {
         assert_eq!(snapshot.folded(2_999).unwrap().speaker.as_deref(), Some("Ana"));
     }
 }
+
+#[test]
+fn what_was_decided_on_what_the_log_said_holds_when_it_is_in() {
+    const ROUNDS: usize = 40;
+    let session = tempfile::tempdir().unwrap();
+    Log::create(session.path(), unsynced()).unwrap().close().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut log = Log::open(session.path(), unsynced()).unwrap();
+                let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
+                for _ in 0..ROUNDS {
+                    let decided = log.append_decided(|| {
+                        let count = reader.snapshot()?.events_behind(None)?.len();
+                        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(vec![line(&count.to_string())])
+                    });
+                    decided.unwrap();
+                }
+            });
+        }
+    });
+    let expected: Vec<_> = (0..4 * ROUNDS).map(|number| number.to_string()).collect();
+    assert_eq!(super::read_texts(session.path()), expected);
+}
+
+#[test]
+fn who_decides_against_it_appends_nothing() {
+    let session = tempfile::tempdir().unwrap();
+    let mut log = Log::create(session.path(), unsynced()).unwrap();
+    let before = log.end();
+    let refused = log.append_decided(|| Err::<Vec<_>, _>(AppendError::EmptyBatch));
+    assert!(matches!(refused, Err(AppendError::EmptyBatch)));
+    let nothing = log.append_decided(|| Ok::<_, AppendError>(Vec::new()));
+    assert!(matches!(nothing, Err(AppendError::EmptyBatch)));
+    assert_eq!(log.end(), before);
+    log.append(&[line("one")]).unwrap();
+    assert_eq!(log.lines(), 1);
+}
+
+#[test]
+fn the_events_behind_a_cursor_are_those_that_came_after_it() {
+    let session = tempfile::tempdir().unwrap();
+    let mut log = Log::create(session.path(), unsynced()).unwrap();
+    let first = log.append(&[line("one"), line("two")]).unwrap();
+    let second = log.append(&[speaker(0, "Ana"), finished()]).unwrap();
+    let mut reader = Reader::open(session.path(), Mapping::On).unwrap();
+    let mut snapshot = reader.snapshot().unwrap();
+    let all = snapshot.events_behind(None).unwrap();
+    assert_eq!(all, snapshot.events().unwrap());
+    assert_eq!(snapshot.events_behind(Some(&first)).unwrap(), all[2..]);
+    assert_eq!(snapshot.events_behind(Some(&second)).unwrap(), []);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = Log::create(elsewhere.path(), unsynced()).unwrap().append(&[line("one")]).unwrap();
+    assert!(matches!(snapshot.events_behind(Some(&other)), Err(ReadError::CursorLost(_))));
+}
