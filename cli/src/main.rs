@@ -5,6 +5,7 @@
 //! through `exit`.
 
 mod arguments;
+mod client_input;
 mod exit;
 mod interrupt;
 mod model_choice;
@@ -41,7 +42,7 @@ fn run(verb: Verb) -> Exit {
         Verb::Export(export) => verb::export::run(&export),
         Verb::Import(import) => verb::import::run(&import),
         Verb::Models(models) => verb::models::run(models),
-        Verb::Mcp => verb::mcp::run(),
+        Verb::Mcp(serve) => verb::mcp::run(&serve),
         Verb::Config(config) => verb::config::run(config),
         Verb::Doctor(reading) => verb::doctor::run(&reading),
         Verb::Completions { shell } => verb::completions::run(shell),

@@ -38,8 +38,8 @@ pub use server::Server;
 /// input ends.
 ///
 /// The calling thread reads; the answers come from another one. Returns after the last reply has been
-/// written. A reader of the replies that goes away ends it quietly: at the next message, for a thread
-/// that waits for input cannot be woken.
+/// written. A reader of the replies that goes away ends it quietly: at the next message, for nothing
+/// here can wake a thread that waits for input.
 ///
 /// ```
 /// let mut replies = Vec::new();

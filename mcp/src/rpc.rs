@@ -5,7 +5,7 @@
 //! repeating what was sent at length.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::id::Id;
 
@@ -128,13 +128,23 @@ impl<'a> ProgressNotification<'a> {
     }
 }
 
-/// The result of a tool that ran: its JSON, or why it failed.
-pub(crate) fn tool_result(outcome: Result<String, String>) -> Value {
-    let (text, is_error) = match outcome {
-        Ok(text) => (text, false),
-        Err(message) => (shortened(&message, MAX_MESSAGE_CHARS), true),
-    };
-    json!({"content": [{"type": "text", "text": text}], "isError": is_error})
+/// The result of a tool that ran and failed.
+pub(crate) fn failure(message: &str) -> Value {
+    json!({"content": [{"type": "text", "text": shortened(message, MAX_MESSAGE_CHARS)}], "isError": true})
+}
+
+/// The result of a tool that ran: its JSON as text and, for clients that want that, as a value.
+pub(crate) fn success(text: String, structured: Option<Value>) -> Value {
+    // Moved and not copied: a text can be long.
+    let block = [("type".to_owned(), "text".into()), ("text".to_owned(), Value::String(text))];
+    let content = vec![Value::Object(block.into_iter().collect())];
+    let mut result = Map::new();
+    result.insert("content".to_owned(), Value::Array(content));
+    result.insert("isError".to_owned(), false.into());
+    if let Some(value) = structured {
+        result.insert("structuredContent".to_owned(), value);
+    }
+    Value::Object(result)
 }
 
 /// `text`, or its first characters and a mark when it is longer than `max_chars`.

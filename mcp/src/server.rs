@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::arguments::Arguments;
 use crate::call::Call;
 use crate::message::{Invalid, Line, Message, Request};
-use crate::rpc::{Reply, RpcError, tool_result};
+use crate::rpc::{Reply, RpcError, failure, success};
 use crate::serve;
 use crate::tool::{Context, TOOLS, Tool, ToolError};
 use crate::version::ProtocolVersion;
@@ -45,12 +45,13 @@ pub struct Server<'a> {
     root: &'a Path,
     clock: &'a dyn Clock,
     tools: &'a [Tool],
+    is_structured: bool,
 }
 
 impl<'a> Server<'a> {
     /// Reads the sessions under `root`.
     pub fn new(root: &'a Path) -> Self {
-        Self { root, clock: &SystemClock, tools: TOOLS }
+        Self { root, clock: &SystemClock, tools: TOOLS, is_structured: false }
     }
 
     /// The same server with another clock; whether a file is still growing depends on the time.
@@ -64,6 +65,14 @@ impl<'a> Server<'a> {
     #[must_use]
     pub fn with_clock(self, clock: &'a dyn Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// The same server, with each answer given as a value too if `is_structured`, and the schemas of the
+    /// answers told. Without, as at first, answers are text alone: some clients pass on to their model only
+    /// the value where there is one.
+    #[must_use]
+    pub fn with_structured_content(self, is_structured: bool) -> Self {
+        Self { is_structured, ..self }
     }
 
     /// The same server with other tools.
@@ -110,7 +119,11 @@ impl<'a> Server<'a> {
         Answer::Outcome(match request.method.as_str() {
             INITIALIZE => Ok(initialize(request)),
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(json!({"tools": self.tools.iter().map(Tool::descriptor).collect::<Vec<_>>()})),
+            "tools/list" => {
+                let tools: Vec<_> =
+                    self.tools.iter().map(|tool| tool.descriptor(self.is_structured)).collect();
+                Ok(json!({"tools": tools}))
+            }
             "tools/call" => return self.call_tool(request, call),
             other => Err(RpcError::no_such_method(other)),
         })
@@ -120,14 +133,14 @@ impl<'a> Server<'a> {
         let params = request.params.as_deref().and_then(Arguments::read);
         let call = call.with_progress(params.as_ref());
         match self.run_tool(params.as_ref(), &call) {
-            Ok(text) => Answer::Outcome(Ok(tool_result(Ok(text)))),
-            Err(ToolError::Failed(message)) => Answer::Outcome(Ok(tool_result(Err(message)))),
+            Ok(result) => Answer::Outcome(Ok(result)),
+            Err(ToolError::Failed(message)) => Answer::Outcome(Ok(failure(&message))),
             Err(ToolError::Refused(error)) => Answer::Outcome(Err(error)),
             Err(ToolError::StepAside) => Answer::StepAside,
         }
     }
 
-    fn run_tool(&self, params: Option<&Arguments<'_>>, call: &Call<'_>) -> Result<String, ToolError> {
+    fn run_tool(&self, params: Option<&Arguments<'_>>, call: &Call<'_>) -> Result<Value, ToolError> {
         let params =
             params.ok_or_else(|| RpcError::invalid_params("`params` must be an object that has a `name`"))?;
         let name = params.required_text("name")?;
@@ -138,7 +151,9 @@ impl<'a> Server<'a> {
             Some(raw) => Arguments::read(raw)
                 .ok_or_else(|| RpcError::invalid_params("`arguments` must be an object"))?,
         };
-        (tool.run)(&Context { root: self.root, clock: self.clock, call }, &arguments)
+        let text = (tool.run)(&Context { root: self.root, clock: self.clock, call }, &arguments)?;
+        let structured = if self.is_structured { tool.answer.value(&text) } else { None };
+        Ok(success(text, structured))
     }
 }
 

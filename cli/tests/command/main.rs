@@ -10,6 +10,7 @@ mod importing;
 mod manners;
 mod reading;
 mod sandbox;
+mod serving;
 mod settings;
 mod terminal;
 mod writing;

@@ -12,7 +12,7 @@ use super::*;
 use crate::answering::MAX_CALLS_BESIDE;
 use crate::call::Waited;
 use crate::in_flight::Interruption;
-use crate::tool::{Context, Effect, Tool, ToolError};
+use crate::tool::{AnswerShape, Context, Effect, Tool, ToolError};
 
 /// Longer than any test may take.
 const LONG: Duration = Duration::from_secs(600);
@@ -65,6 +65,7 @@ const fn tool(name: &'static str, run: crate::tool::Run) -> Tool {
         title: "",
         description: "",
         input_schema: || json!({"type": "object"}),
+        answer: AnswerShape { schema: || json!({"type": "object"}), list_name: None },
         effect: Effect::NONE,
         max_result_chars: None,
         run,

@@ -12,7 +12,7 @@ use std::path::Path;
 use ambient_engine::Clock;
 use ambient_engine::view::ViewError;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -32,12 +32,35 @@ pub(crate) struct Tool {
     pub(crate) description: &'static str,
     /// The JSON schema of its arguments.
     pub(crate) input_schema: fn() -> Value,
+    /// What its answer looks like, for clients that want it as a value.
+    pub(crate) answer: AnswerShape,
     /// What calling it does.
     pub(crate) effect: Effect,
     /// How many characters a reply may have before a client that knows the hint puts it aside.
     pub(crate) max_result_chars: Option<u32>,
     /// What it does.
     pub(crate) run: Run,
+}
+
+/// What an answer looks like. As a value it is always an object, which is what clients take; as text it is
+/// the bare JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerShape {
+    /// The JSON schema of the answer as a value.
+    pub(crate) schema: fn() -> Value,
+    /// The name under which the value holds an answer that is a list.
+    pub(crate) list_name: Option<&'static str>,
+}
+
+impl AnswerShape {
+    /// The value of the answer whose text is `text`.
+    pub(crate) fn value(&self, text: &str) -> Option<Value> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        Some(match self.list_name {
+            Some(name) => json!({name: value}),
+            None => value,
+        })
+    }
 }
 
 /// What calling a tool does to the world. No tool destroys anything, and none reaches beyond this machine.
@@ -93,8 +116,8 @@ impl From<ViewError> for ToolError {
 }
 
 impl Tool {
-    /// Its entry in `tools/list`.
-    pub(crate) fn descriptor(&self) -> Value {
+    /// Its entry in `tools/list`, with the schema of its answer if answers are given as values too.
+    pub(crate) fn descriptor(&self, is_structured: bool) -> Value {
         let mut descriptor = json!({
             "name": self.name,
             "title": self.title,
@@ -108,6 +131,9 @@ impl Tool {
                 "openWorldHint": false,
             },
         });
+        if is_structured {
+            descriptor["outputSchema"] = (self.answer.schema)();
+        }
         if let Some(max_chars) = self.max_result_chars {
             descriptor["_meta"] = json!({"anthropic/maxResultSizeChars": max_chars});
         }
@@ -118,6 +144,12 @@ impl Tool {
 /// The schema of a tool without arguments.
 fn no_arguments() -> Value {
     json!({"type": "object", "properties": {}})
+}
+
+/// The schema of an object that always has all of `properties`, and may have others.
+fn object_schema(properties: &Value) -> Value {
+    let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).collect();
+    json!({"type": "object", "required": required, "properties": properties})
 }
 
 /// A view as the text of a result.

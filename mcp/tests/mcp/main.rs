@@ -10,5 +10,6 @@ mod native_session;
 mod protocol;
 mod reading_jsonl_sessions;
 mod reading_native_sessions;
+mod structured_answers;
 mod tool_list;
 mod tool_results;
