@@ -120,6 +120,16 @@ Examples:
   ambient mcp --structured")]
     Mcp(ServeMcp),
 
+    /// Say aloud what is asked for on stdin, a JSON object a line; started by the server for its assistant
+    #[command(
+        hide = true,
+        before_help = "\
+Examples:
+  ambient voice-helper
+  ambient voice-helper --no-play --save-audio /tmp/said"
+    )]
+    VoiceHelper(VoiceHelper),
+
     /// Read and change the settings
     #[command(
         before_help = "\
@@ -393,6 +403,18 @@ pub(crate) struct ServeMcp {
     /// Give each answer as a JSON value too, beside the text that holds it, and tell the schemas of the answers
     #[arg(long)]
     pub(crate) structured: bool,
+}
+
+/// `ambient voice-helper`.
+#[derive(Debug, Args)]
+pub(crate) struct VoiceHelper {
+    /// Make the sound and do not play it
+    #[arg(long)]
+    pub(crate) no_play: bool,
+
+    /// Keep what is said in this folder, as reply-1.wav, reply-2.wav, …
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) save_audio: Option<PathBuf>,
 }
 
 /// `ambient config`.

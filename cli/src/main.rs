@@ -16,6 +16,7 @@ mod session_name;
 mod time;
 mod transcription;
 mod verb;
+mod voice;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn run(verb: Verb) -> Exit {
         Verb::Import(import) => verb::import::run(&import),
         Verb::Models(models) => verb::models::run(models),
         Verb::Mcp(serve) => verb::mcp::run(&serve),
+        Verb::VoiceHelper(options) => voice::run(&options),
         Verb::Config(config) => verb::config::run(config),
         Verb::Doctor(reading) => verb::doctor::run(&reading),
         Verb::Completions { shell } => verb::completions::run(shell),

@@ -48,6 +48,12 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(write_stdout(format!("{}\n", escape_json_controls(&json)).as_bytes())?)
 }
 
+/// Prints `value` as JSON on one line, for a program that reads line by line.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<(), StdoutError> {
+    let json = serde_json::to_string(value).map_err(|error| StdoutError(error.into()))?;
+    write_stdout(format!("{}\n", escape_json_controls(&json)).as_bytes())
+}
+
 /// Prints a whole document: to the byte into a pipe or file, with control characters shown on a terminal.
 pub(crate) fn document(text: &str) -> Result<(), StdoutError> {
     if io::stdout().is_terminal() {

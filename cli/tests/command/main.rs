@@ -13,4 +13,5 @@ mod sandbox;
 mod serving;
 mod settings;
 mod terminal;
+mod voice;
 mod writing;
