@@ -18,8 +18,10 @@ use serde_json::{Map, Value};
 
 use crate::session::{Directory, DirectoryError};
 
+mod assistant;
 mod key;
 
+pub use assistant::AssistantSettings;
 pub use key::{DEFAULT_WORD, KEYS, SettingKey, SettingKind, find_key};
 use key::{LANGUAGE, MODEL, SESSIONS_DIR, key_names};
 

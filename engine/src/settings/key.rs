@@ -145,6 +145,29 @@ pub(super) const LANGUAGE: SettingKey = key(
     "Language that is spoken, such as en; by default it is detected.",
 );
 
+pub(super) const ASSISTANT_ENABLED: SettingKey = key(
+    "assistant.enabled",
+    SettingKind::Switch,
+    Preset::Switch(false),
+    "Let an assistant listen and speak in a meeting.",
+);
+pub(super) const ASSISTANT_NAME: SettingKey =
+    key("assistant.name", SettingKind::Text, Preset::Text("Claude"), "Name the assistant answers to.");
+pub(super) const ASSISTANT_COOLDOWN_S: SettingKey =
+    key("assistant.cooldown_s", SettingKind::Count, Preset::Count(60), "Seconds between two things it says.");
+pub(super) const ASSISTANT_MAX_PER_MEETING: SettingKey = key(
+    "assistant.max_per_meeting",
+    SettingKind::Count,
+    Preset::Count(10),
+    "How often it may speak in one meeting.",
+);
+pub(super) const VOICE_COMMAND: SettingKey = key(
+    "voice.command",
+    SettingKind::Text,
+    Preset::Nothing,
+    "Command that speaks for the assistant; by default Ambient's own voice.",
+);
+
 /// Every key there is, in the order in which they are listed.
 pub const KEYS: &[SettingKey] = &[
     SESSIONS_DIR,
@@ -168,30 +191,11 @@ pub const KEYS: &[SettingKey] = &[
         Preset::Fraction(0.5),
         "How different two voices must be; not applied by this version.",
     ),
-    key(
-        "assistant.enabled",
-        SettingKind::Switch,
-        Preset::Switch(false),
-        "Let an assistant listen and speak in a meeting; not applied by this version.",
-    ),
-    key(
-        "assistant.name",
-        SettingKind::Text,
-        Preset::Text("Claude"),
-        "Name the assistant answers to; not applied by this version.",
-    ),
-    key(
-        "assistant.cooldown_s",
-        SettingKind::Count,
-        Preset::Count(60),
-        "Seconds between two things it says; not applied by this version.",
-    ),
-    key(
-        "assistant.max_per_meeting",
-        SettingKind::Count,
-        Preset::Count(10),
-        "How often it may speak in one meeting; not applied by this version.",
-    ),
+    ASSISTANT_ENABLED,
+    ASSISTANT_NAME,
+    ASSISTANT_COOLDOWN_S,
+    ASSISTANT_MAX_PER_MEETING,
+    VOICE_COMMAND,
 ];
 
 /// The row of the table with this name.
