@@ -102,6 +102,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// It will be called again in a better place.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for calls that take long"))]
     pub(crate) fn prefer_beside(&self) -> Result<(), ToolError> {
         if self.place == Place::InOrder { Err(ToolError::StepAside) } else { Ok(()) }
     }
@@ -112,7 +113,14 @@ impl<'a> Call<'a> {
         self.ticket.and_then(Ticket::interruption)
     }
 
+    /// Settles that the call is answered, so that what it gives away is certain to reach whoever called. False:
+    /// the call was taken back, and nobody reads its answer.
+    pub(crate) fn settle(&self) -> bool {
+        self.ticket.is_none_or(Ticket::settle)
+    }
+
     /// Sleeps for `timeout`, or until the call should end.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for calls that take long"))]
     pub(crate) fn sleep(&self, timeout: Duration) -> Option<Interruption> {
         let Some(ticket) = self.ticket else {
             std::thread::sleep(timeout);

@@ -61,7 +61,7 @@ impl InFlight {
     /// Takes back the request `id`: all of them, should the client have used the id twice.
     pub(crate) fn cancel(&self, id: &Id) {
         for entered in self.requests().entered.values_mut().filter(|entered| entered.id == *id) {
-            entered.is_cancelled = entered.can_be_cancelled;
+            entered.is_cancelled |= entered.can_be_cancelled;
         }
         self.interrupted.notify_all();
     }
@@ -105,6 +105,13 @@ impl Ticket<'_> {
             self.in_flight.interrupted.wait_timeout_while(self.in_flight.requests(), timeout, goes_on);
         let (requests, _) = waited.unwrap_or_else(PoisonError::into_inner);
         requests.interruption(self.number)
+    }
+
+    /// Settles that the request is answered: from now on it cannot be taken back. False: it was before.
+    pub(crate) fn settle(&self) -> bool {
+        let mut requests = self.in_flight.requests();
+        let entered = requests.entered.get_mut(&self.number).filter(|entered| !entered.is_cancelled);
+        entered.map(|entered| entered.can_be_cancelled = false).is_some()
     }
 
     /// Gives the ticket up; true if the answer is to be sent.
@@ -155,6 +162,19 @@ mod tests {
         let ticket = in_flight.enter(&id("1"), false);
         in_flight.cancel(&id("1"));
         assert!(ticket.finish());
+    }
+
+    #[test]
+    fn what_was_settled_first_is_answered_and_what_was_cancelled_first_is_not() {
+        let in_flight = InFlight::default();
+        let (early, late) = (in_flight.enter(&id("1"), true), in_flight.enter(&id("2"), true));
+        in_flight.cancel(&id("1"));
+        assert!(!early.settle());
+        in_flight.cancel(&id("1"));
+        assert!(!early.finish());
+        assert!(late.settle());
+        in_flight.cancel(&id("2"));
+        assert!(late.finish());
     }
 
     #[test]

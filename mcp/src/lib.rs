@@ -11,13 +11,14 @@
 
 mod answering;
 mod arguments;
-#[cfg_attr(not(test), expect(dead_code, reason = "for the tools that wait, which come next"))]
+mod assistant;
 mod call;
 mod id;
 mod in_flight;
 mod input;
 mod message;
 mod output;
+mod prompt;
 mod rpc;
 mod serve;
 mod server;
@@ -29,6 +30,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+pub use assistant::Assistant;
 pub use call::ENDING_GRACE;
 pub use input::MAX_LINE_BYTES;
 pub use message::MAX_BATCH_MESSAGES;

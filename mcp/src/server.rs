@@ -12,8 +12,10 @@ use ambient_engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::assistant::Assistant;
 use crate::call::Call;
 use crate::message::{Invalid, Line, Message, Request};
+use crate::prompt;
 use crate::rpc::{Reply, RpcError, failure, success};
 use crate::serve;
 use crate::tool::{Context, TOOLS, Tool, ToolError};
@@ -24,7 +26,8 @@ pub(crate) const INITIALIZE: &str = "initialize";
 
 /// What a client may pass on to its model; kept under 2,048 characters, where some clients cut.
 const INSTRUCTIONS: &str = "Ambient records conversations on this machine and turns them into text. Each \
-conversation is a session. These tools read sessions; none of them records, changes or deletes anything.\n\
+conversation is a session. These tools read sessions; none of them records, changes or deletes anything, \
+and only `watch_meeting` and `speak` can be heard: they sit in on a live meeting, when the user asks for it.\n\
 \n\
 Call `status` first: `live` names the session being recorded right now, or is null. `sessions` lists all \
 of them, newest first; the `id` of one is what `transcript` takes. `transcript` gives its lines and `next`. \
@@ -46,12 +49,13 @@ pub struct Server<'a> {
     clock: &'a dyn Clock,
     tools: &'a [Tool],
     is_structured: bool,
+    assistant: Option<&'a Assistant>,
 }
 
 impl<'a> Server<'a> {
     /// Reads the sessions under `root`.
     pub fn new(root: &'a Path) -> Self {
-        Self { root, clock: &SystemClock, tools: TOOLS, is_structured: false }
+        Self { root, clock: &SystemClock, tools: TOOLS, is_structured: false, assistant: None }
     }
 
     /// The same server with another clock; whether a file is still growing depends on the time.
@@ -73,6 +77,12 @@ impl<'a> Server<'a> {
     #[must_use]
     pub fn with_structured_content(self, is_structured: bool) -> Self {
         Self { is_structured, ..self }
+    }
+
+    /// The same server with a live assistant; without one, its tools say that it is turned off.
+    #[must_use]
+    pub fn with_assistant(self, assistant: &'a Assistant) -> Self {
+        Self { assistant: Some(assistant), ..self }
     }
 
     /// The same server with other tools.
@@ -125,6 +135,8 @@ impl<'a> Server<'a> {
                 Ok(json!({"tools": tools}))
             }
             "tools/call" => return self.call_tool(request, call),
+            "prompts/list" => Ok(prompt::list()),
+            "prompts/get" => prompt::get(request.params.as_deref(), self.assistant),
             other => Err(RpcError::no_such_method(other)),
         })
     }
@@ -151,7 +163,8 @@ impl<'a> Server<'a> {
             Some(raw) => Arguments::read(raw)
                 .ok_or_else(|| RpcError::invalid_params("`arguments` must be an object"))?,
         };
-        let text = (tool.run)(&Context { root: self.root, clock: self.clock, call }, &arguments)?;
+        let context = Context { root: self.root, clock: self.clock, call, assistant: self.assistant };
+        let text = (tool.run)(&context, &arguments)?;
         let structured = if self.is_structured { tool.answer.value(&text) } else { None };
         Ok(success(text, structured))
     }
@@ -178,7 +191,7 @@ pub(crate) fn agreed_version(request: &Request) -> ProtocolVersion {
 fn initialize(request: &Request) -> Value {
     json!({
         "protocolVersion": agreed_version(request).as_str(),
-        "capabilities": {"tools": {"listChanged": false}},
+        "capabilities": {"tools": {"listChanged": false}, "prompts": {"listChanged": false}},
         "serverInfo": {"name": "ambient", "title": "Ambient", "version": env!("CARGO_PKG_VERSION")},
         "instructions": INSTRUCTIONS,
     })

@@ -4,8 +4,12 @@
 //! checks every argument before it touches the disk.
 
 mod sessions;
+mod speak;
 mod status;
+mod stop_watching;
 mod transcript;
+mod wait_for_transcript;
+mod watch_meeting;
 
 use std::path::Path;
 
@@ -15,11 +19,20 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
+use crate::assistant::Assistant;
 use crate::call::Call;
 use crate::rpc::RpcError;
 
 /// Every tool, in the order in which they are listed.
-pub(crate) const TOOLS: &[Tool] = &[sessions::TOOL, transcript::TOOL, status::TOOL];
+pub(crate) const TOOLS: &[Tool] = &[
+    sessions::TOOL,
+    transcript::TOOL,
+    status::TOOL,
+    watch_meeting::TOOL,
+    wait_for_transcript::TOOL,
+    speak::TOOL,
+    stop_watching::TOOL,
+];
 
 /// One tool.
 pub(crate) struct Tool {
@@ -87,8 +100,23 @@ pub(crate) struct Context<'a> {
     /// What time it is.
     pub(crate) clock: &'a dyn Clock,
     /// The call it works on.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the tools that wait, which come next"))]
     pub(crate) call: &'a Call<'a>,
+    /// The live assistant, if the server has one.
+    pub(crate) assistant: Option<&'a Assistant>,
+}
+
+impl<'a> Context<'a> {
+    /// The live assistant.
+    ///
+    /// # Errors
+    /// The server has none.
+    fn assistant(&self) -> Result<&'a Assistant, ToolError> {
+        self.assistant.ok_or_else(|| {
+            ToolError::Failed(
+                "The live assistant is turned off: this server was started without one.".to_owned(),
+            )
+        })
+    }
 }
 
 /// Why a tool gives no answer.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod assistant;
 mod client;
+mod conversation;
 mod documented_replies;
 mod hostile_input;
 mod jsonl_session;

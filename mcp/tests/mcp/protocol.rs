@@ -74,7 +74,7 @@ fn each_error_has_its_class_and_the_next_request_is_answered() {
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600, json!(null)),
         (r#"{"jsonrpc":"2.0","id":1,"method":"no/such/method"}"#, -32601, json!(1)),
         (r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#, -32601, json!(1)),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"prompts/list"}"#, -32601, json!(1)),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#, -32601, json!(1)),
         (r#"{"jsonrpc":"2.0","id":1,"method":""}"#, -32601, json!(1)),
     ] {
         let replies = say_lines(&[line, PING]);

@@ -28,6 +28,14 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Fails unless the value of `reply` is what the schema of `tool` says.
+#[track_caller]
+pub(crate) fn assert_as_told(server: &Server<'_>, tool: &str, reply: &Value) {
+    let schema = &descriptor(server, tool)["outputSchema"];
+    assert_eq!(schema["type"], "object");
+    assert_conforms(&reply["result"]["structuredContent"], schema);
+}
+
 fn descriptor(server: &Server<'_>, name: &str) -> Value {
     let listed = say(server, request(1, "tools/list", &json!({})).as_bytes()).remove(0);
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -75,13 +83,12 @@ fn a_value_is_the_text_as_an_object_and_what_its_schema_says() {
     let sessions = sessions();
     let server = sessions.server().with_structured_content(true);
     for (tool, arguments) in calls() {
-        let result = &call(&server, tool, &arguments)["result"];
+        let reply = call(&server, tool, &arguments);
+        let result = &reply["result"];
         let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         let value = &result["structuredContent"];
         assert_eq!(if tool == "sessions" { &value["sessions"] } else { value }, &text);
-        let schema = &descriptor(&server, tool)["outputSchema"];
-        assert_eq!(schema["type"], "object");
-        assert_conforms(value, schema);
+        assert_as_told(&server, tool, &reply);
     }
     let failed = call(&server, "transcript", &json!({"session": "nope"}));
     assert_eq!(failed["result"].get("structuredContent"), None);

@@ -10,10 +10,21 @@ fn tools() -> Vec<Value> {
 }
 
 #[test]
-fn the_three_tools_are_listed_in_their_order() {
+fn the_tools_are_listed_in_their_order() {
     let tools = tools();
     let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(json!(names), json!(["sessions", "transcript", "status"]));
+    assert_eq!(
+        json!(names),
+        json!([
+            "sessions",
+            "transcript",
+            "status",
+            "watch_meeting",
+            "wait_for_transcript",
+            "speak",
+            "stop_watching"
+        ])
+    );
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
 }
 
@@ -31,16 +42,26 @@ fn the_schemas_name_every_argument_and_say_what_it_is() {
 }
 
 #[test]
-fn every_tool_says_that_it_only_reads_and_fits_what_clients_keep() {
+fn every_tool_says_what_it_does_to_the_world_and_fits_what_clients_keep() {
     for tool in tools() {
         let hints = &tool["annotations"];
-        assert_eq!(hints["readOnlyHint"], true);
+        let name = tool["name"].as_str().unwrap();
+        let (reads, is_idempotent) = match name {
+            "sessions" | "transcript" | "status" => (true, true),
+            "wait_for_transcript" => (true, false),
+            "watch_meeting" | "stop_watching" => (false, true),
+            _ => (false, false),
+        };
+        assert_eq!(
+            (&hints["readOnlyHint"], &hints["idempotentHint"]),
+            (&json!(reads), &json!(is_idempotent)),
+            "{name}"
+        );
         assert_eq!(hints["destructiveHint"], false);
-        assert_eq!(hints["idempotentHint"], true);
         assert_eq!(hints["openWorldHint"], false);
         assert!(tool["title"].is_string());
         let description = tool["description"].as_str().unwrap();
-        assert!((80..2048).contains(&description.chars().count()));
+        assert!((80..2048).contains(&description.chars().count()), "{name}");
     }
     assert_eq!(tools()[1]["_meta"]["anthropic/maxResultSizeChars"], 500_000);
 }

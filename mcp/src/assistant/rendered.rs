@@ -1,0 +1,49 @@
+//! A line as it is shown to the assistant: `[MM:SS] who: text`.
+
+use ambient_engine::{FoldedLine, Track};
+
+/// The line as text. Minutes go on beyond 59.
+pub(super) fn rendered(line: &FoldedLine) -> String {
+    let seconds = line.heard.start_ms / 1000;
+    let who = match (line.speaker.as_deref().map(str::trim), line.heard.track) {
+        (Some(name), _) if !name.is_empty() => name,
+        (_, Track::Call) => "someone on the call",
+        (_, Track::Room) => "someone in the room",
+    };
+    format!("[{:02}:{:02}] {who}: {}", seconds / 60, seconds % 60, line.text().trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use ambient_engine::Line;
+
+    use super::*;
+
+    fn line(track: Track, start_ms: u64, speaker: Option<&str>, text: &str) -> FoldedLine {
+        let heard = Line {
+            track,
+            start_ms,
+            end_ms: start_ms,
+            text: text.to_owned(),
+            confidence: 0.0,
+            language: None,
+            generation: 0,
+            audio: None,
+            overlap: false,
+        };
+        FoldedLine { speaker: speaker.map(str::to_owned), ..FoldedLine::unedited(0, heard) }
+    }
+
+    #[test]
+    fn a_line_says_when_who_and_what() {
+        assert_eq!(
+            rendered(&line(Track::Room, 1999, None, " Hello. ")),
+            "[00:01] someone in the room: Hello."
+        );
+        assert_eq!(
+            rendered(&line(Track::Call, 3_725_000, Some(" "), "Yes")),
+            "[62:05] someone on the call: Yes"
+        );
+        assert_eq!(rendered(&line(Track::Call, 60_000, Some("Priya"), "Yes")), "[01:00] Priya: Yes");
+    }
+}
