@@ -403,6 +403,14 @@ pub(crate) struct ServeMcp {
     /// Give each answer as a JSON value too, beside the text that holds it, and tell the schemas of the answers
     #[arg(long)]
     pub(crate) structured: bool,
+
+    /// Let the assistant's voice make no sound
+    #[arg(long)]
+    pub(crate) no_play: bool,
+
+    /// Keep what the assistant says as audio files in this directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub(crate) save_audio: Option<PathBuf>,
 }
 
 /// `ambient voice-helper`.

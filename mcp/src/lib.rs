@@ -3,11 +3,12 @@
 //!
 //! Everything a client sends is taken as possibly wrong: a message that cannot be honoured gets an error
 //! reply, and the next one is answered as if nothing had happened. Every request is answered once, and
-//! but for calls that wait or take long, in the order in which requests came. No tool writes, and nothing but protocol is written to the output.
-//! No async, no SDK, no audio.
+//! but for calls that wait or take long, in the order in which requests came. Nothing but protocol is
+//! written to the output. No async, no SDK, no audio.
 //!
-//! The tools are a table (`tool`); what they answer is computed by [`ambient_engine::view`], the very
-//! functions behind the command line's `--json`.
+//! The tools are a table (`tool`). Those that read answer with [`ambient_engine::view`], the very functions
+//! behind the command line's `--json`, and write nothing. Those of the live assistant (`assistant`) write
+//! what it does into the log of the meeting it sits in, and nothing else.
 
 mod answering;
 mod arguments;

@@ -153,7 +153,9 @@ fn one_that_can_stop_by_itself_is_kept() {
     );
     let mut voice = voice(&script(&stops));
     for utterances in 1..=3 {
-        let stop = || (fs::read_to_string(&begun).unwrap_or_default().lines().count() == utterances).then_some("enough");
+        let stop = || {
+            (fs::read_to_string(&begun).unwrap_or_default().lines().count() == utterances).then_some("enough")
+        };
         assert_eq!(voice.say("Hello.", "warm", stop), Err(VoiceError::Stopped("enough")));
     }
     let pids = fs::read_to_string(&begun).unwrap();

@@ -247,3 +247,28 @@ fn every_answer_is_what_its_schema_says() {
         assert_eq!(check("wait_for_transcript", &json!({}))["status"], "ended");
     });
 }
+
+#[test]
+fn the_page_says_what_is_said_and_shows_the_keys_of_the_answers() {
+    const PAGE: &str = include_str!("../../../../docs/using/assistant.md");
+    let shown_after = |heading: &str| -> Vec<String> {
+        let section = PAGE.split_once(heading).unwrap().1;
+        let block = section.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
+        let shown: serde_json::Value = serde_json::from_str(block).unwrap();
+        shown.as_object().unwrap().keys().cloned().collect()
+    };
+    let mut meeting = Meeting::begin();
+    meeting.set(&json!({"enabled": true, "cooldown_s": 0, "name": "Iris"}));
+    meeting.with_client(|meeting, client| {
+        let mut check = |tool: &str, arguments: &serde_json::Value| {
+            let answer = client.answer(tool, arguments);
+            let keys: Vec<_> = answer.as_object().unwrap().keys().cloned().collect();
+            assert_eq!(keys, shown_after(&format!("### `{tool}`")), "{tool}");
+        };
+        check("watch_meeting", &json!({}));
+        assert!(PAGE.contains(&meeting.told()[0]));
+        meeting.say(600_000, "Iris, who tested the upgrade?");
+        check("wait_for_transcript", &json!({}));
+        check("speak", &json!({"text": "Dana tested it on Monday."}));
+    });
+}
