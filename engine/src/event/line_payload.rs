@@ -1,10 +1,59 @@
-//! A line's payload read by hand: the same bytes that the codec reads, in a fifth of the time.
+//! A line's payload written and read by hand: the same bytes that the codec writes and reads, in a fifth of
+//! the time.
 //!
-//! Nearly every frame is a line, so this is what a reader spends its time on. The codec stays the judge: what
-//! is not plainly a line here is given to it, for its answer or its error.
+//! Nearly every frame is a line, so this is what writers and readers spend their time on. The codec stays the
+//! judge: what is not plainly a line here is given to it, for its answer or its error.
 
-use super::{AudioSpan, LineView};
+use super::{AudioSpan, Line, LineView};
 use crate::Track;
+
+/// More than the numbers and flags of a line take.
+const NUMBERS_LEN_MAX_BYTES: usize = 96;
+
+/// Appends the payload of `line` to `into`.
+pub(super) fn write_plain(line: &Line, into: &mut Vec<u8>) {
+    let language = line.language.as_deref().unwrap_or_default();
+    into.reserve(NUMBERS_LEN_MAX_BYTES + line.text.len() + language.len());
+    into.push(match line.track {
+        Track::Room => 0,
+        Track::Call => 1,
+    });
+    write_number(line.start_ms, into);
+    write_number(line.end_ms, into);
+    write_text(&line.text, into);
+    into.extend_from_slice(&line.confidence.to_le_bytes());
+    into.push(line.language.is_some().into());
+    if line.language.is_some() {
+        write_text(language, into);
+    }
+    write_number(line.generation.into(), into);
+    into.push(line.audio.is_some().into());
+    if let Some(AudioSpan { start_sample, end_sample, rate_hz }) = line.audio {
+        write_number(start_sample, into);
+        write_number(end_sample, into);
+        write_number(rate_hz.into(), into);
+    }
+    into.push(line.overlap.into());
+}
+
+fn write_text(text: &str, into: &mut Vec<u8>) {
+    write_number(text.len() as u64, into);
+    into.extend_from_slice(text.as_bytes());
+}
+
+/// An integer of variable length: one byte up to 250, else a byte that says how many follow.
+fn write_number(number: u64, into: &mut Vec<u8>) {
+    let bytes = number.to_le_bytes();
+    match number {
+        0..=250 => into.push(bytes[0]),
+        251..=0xFFFF => into.extend_from_slice(&[251, bytes[0], bytes[1]]),
+        0x1_0000..=0xFFFF_FFFF => into.extend_from_slice(&[252, bytes[0], bytes[1], bytes[2], bytes[3]]),
+        _ => {
+            into.push(253);
+            into.extend_from_slice(&bytes);
+        }
+    }
+}
 
 /// The line in `payload`; none when the codec has to be asked.
 pub(super) fn read_plain(payload: &[u8]) -> Option<LineView<'_>> {
@@ -43,7 +92,7 @@ impl<'payload> Bytes<'payload> {
         Some(*taken)
     }
 
-    /// An integer of variable length: one byte up to 250, else a byte that says how many follow.
+    /// What [`write_number`] wrote.
     fn number(&mut self) -> Option<u64> {
         let [first] = self.array()?;
         Some(match first {
@@ -78,7 +127,7 @@ impl<'payload> Bytes<'payload> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Event, Line, payload};
+    use super::super::{Event, payload};
     use super::*;
 
     fn lines() -> impl Strategy<Value = Line> {
@@ -107,6 +156,15 @@ mod tests {
     }
 
     proptest! {
+        /// What is written here is what the codec writes.
+        #[test]
+        fn a_line_is_written_as_the_codec_writes_it(line in lines()) {
+            let (mut by_hand, mut by_codec) = (Vec::new(), Vec::new());
+            write_plain(&line, &mut by_hand);
+            payload::write(&line, &mut by_codec).unwrap();
+            prop_assert_eq!(by_hand, by_codec);
+        }
+
         /// Every line that is written is read here, and as the codec reads it.
         #[test]
         fn every_written_line_is_plain(line in lines()) {

@@ -10,7 +10,7 @@ use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
 use serde::{Deserialize, Serialize};
 
-use super::line_payload::read_plain;
+use super::line_payload::{read_plain, write_plain};
 use super::{Change, Edit, Event, Kind, LineView};
 use crate::format::PAYLOAD_LEN_MAX_BYTES;
 use crate::format::little_endian::{u32_at, u64_at};
@@ -104,7 +104,7 @@ impl Writer for Appending<'_> {
     }
 }
 
-fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError> {
+pub(super) fn write<T: Serialize>(value: &T, into: &mut Vec<u8>) -> Result<(), PayloadError> {
     bincode::serde::encode_into_writer(value, Appending(into), CODEC)?;
     Ok(())
 }
@@ -136,7 +136,10 @@ fn read_within<'payload, T: Deserialize<'payload>, const CLAIM_MAX_BYTES: usize>
 pub(crate) fn encode(event: &Event, previous_edit: u64, into: &mut Vec<u8>) -> Result<(), PayloadError> {
     match event {
         Event::Opened(value) => write(value, into),
-        Event::Line(value) => write(value, into),
+        Event::Line(value) => {
+            write_plain(value, into);
+            Ok(())
+        }
         Event::Edit(Edit { by, change, .. }) => {
             into.extend_from_slice(&previous_edit.to_le_bytes());
             write(&EditBody { by: by.as_str(), change }, into)
