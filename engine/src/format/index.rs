@@ -61,16 +61,23 @@ pub(crate) struct IndexEntry {
     pub(crate) newest_edit: u64,
 }
 
+/// Positions that are added to a checksum at a time.
+const ADDED_POSITIONS: usize = 512;
+
 /// The checksum over entries that a `closed` frame carries.
 #[derive(Default)]
 pub(crate) struct IndexChecksum(crc32fast::Hasher);
 
 impl IndexChecksum {
-    pub(crate) fn add(&mut self, entry: IndexEntry) {
-        let mut bytes = [0; 16];
-        put(&mut bytes, 0, &entry.position.to_le_bytes());
-        put(&mut bytes, 8, &entry.newest_edit.to_le_bytes());
-        self.0.update(&bytes);
+    /// Adds positions: of each line in turn, and behind it that of its newest edit.
+    pub(crate) fn add(&mut self, positions: &[u64]) {
+        for block in positions.chunks(ADDED_POSITIONS) {
+            let mut bytes = [0; ADDED_POSITIONS * 8];
+            for (place, position) in bytes.chunks_exact_mut(8).zip(block) {
+                place.copy_from_slice(&position.to_le_bytes());
+            }
+            self.0.update(&bytes[..block.len() * 8]);
+        }
     }
 
     pub(crate) fn finish(self) -> u32 {

@@ -16,6 +16,8 @@ use crate::format::frame::{
 
 /// About how long a frame is: a spoken sentence with its header.
 const USUAL_FRAME_LEN_BYTES: usize = 256;
+/// Room larger than this is given back after a batch.
+const KEPT_ROOM_LEN_BYTES: usize = 1 << 20;
 
 /// Where a batch will stand, and what its frames carry.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +37,32 @@ pub(crate) struct Batch {
     pub(crate) after: Mark,
 }
 
-/// Lays `events` out at `place`. `newest_edit` tells where the newest edit of a line in the log is.
+/// The room in which batches are laid out, kept from one batch to the next: memory that is asked for anew
+/// each time has to be cleared by the system anew each time.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    bytes: Vec<u8>,
+    changes: Vec<IndexChange>,
+}
+
+impl Room {
+    /// Takes back the room of a batch that is not needed any more.
+    pub(crate) fn keep(&mut self, batch: Batch) {
+        if batch.bytes.capacity() <= KEPT_ROOM_LEN_BYTES {
+            self.bytes = batch.bytes;
+            self.changes = batch.changes;
+        }
+    }
+}
+
+/// Lays `events` out at `place`, in `room`, which is empty afterwards. `newest_edit` tells where the newest edit of a line in the log is.
 pub(crate) fn lay_out(
     events: &[Event],
     place: Place,
+    room: &mut Room,
     newest_edit: impl Fn(u64) -> Result<u64, super::disk::DiskError>,
 ) -> Result<Batch, AppendError> {
-    let mut layout = Layout::new(place, events.len());
+    let mut layout = Layout::new(place, room, events.len());
     for (index, event) in events.iter().enumerate() {
         let is_last = index + 1 == events.len();
         let line = layout.line_of(event)?;
@@ -65,7 +86,7 @@ pub(crate) fn lay_out(
 
 /// Lays the closing frame out.
 pub(crate) fn lay_out_closed(closed: Closed, place: Place) -> Batch {
-    let mut layout = Layout::new(place, 1);
+    let mut layout = Layout::new(place, &mut Room::default(), 1);
     let start = layout.begin_frame();
     layout.bytes.extend_from_slice(&closed.to_bytes());
     // A fixed, small size: it cannot be too large.
@@ -84,14 +105,13 @@ struct Layout {
 
 impl Layout {
     /// With room for `count` events of usual size, so that what was laid out is seldom moved.
-    fn new(place: Place, count: usize) -> Self {
-        Self {
-            place,
-            bytes: Vec::with_capacity(count.saturating_mul(USUAL_FRAME_LEN_BYTES)),
-            changes: Vec::with_capacity(count),
-            newest_edits: HashMap::new(),
-            after: place.at,
-        }
+    fn new(place: Place, room: &mut Room, count: usize) -> Self {
+        let Room { mut bytes, mut changes } = std::mem::take(room);
+        bytes.clear();
+        bytes.reserve(count.saturating_mul(USUAL_FRAME_LEN_BYTES));
+        changes.clear();
+        changes.reserve(count);
+        Self { place, bytes, changes, newest_edits: HashMap::new(), after: place.at }
     }
 
     /// Which line the frame of `event` names, if the event makes sense here.

@@ -5,7 +5,6 @@
 //! away under those who have it mapped.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::disk::{DiskError, LogDirectory};
@@ -15,14 +14,15 @@ use crate::format::head::{
     BELL_WORD, DURABLE_PLACE, DURABLE_WORD, END_PLACE, END_WORD, HEAD_LEN_BYTES, HeadIdentity, IDENTITY_WORD,
     IDENTITY_WORDS, LINES_WORD, NONCE_WORD, STATE_OK, STATE_SYNC_FAILED, STATE_WORD,
 };
-use crate::format::sealed_word::{POSITION_MAX, open, seal};
+use crate::format::sealed_word::{open, seal};
 use crate::planted::{Defect, is_planted};
 use crate::storage::{FileIdentity, OpenMode};
 
 const HEAD_NAME: &str = "head";
 
-fn whole_end() -> AtomicU64 {
-    AtomicU64::new(seal(0, END_PLACE))
+/// The word that says that the last published batch ends at `end`.
+pub(crate) fn end_word(end: u64) -> u64 {
+    seal(end, END_PLACE)
 }
 
 /// The words of the head, as they were when they were loaded.
@@ -39,8 +39,6 @@ pub(crate) struct HeadPage {
     words: SharedWords,
     place: FileIdentity,
     boot: Option<[u8; 16]>,
-    /// The last word for `end` that was found whole, so that a poll without news need not check it again.
-    whole_end: AtomicU64,
 }
 
 impl HeadPage {
@@ -55,12 +53,7 @@ impl HeadPage {
             return Ok(None);
         }
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Some(Self {
-            words: SharedWords::new(file, mapped, false)?,
-            place,
-            boot: directory.boot_id(),
-            whole_end: whole_end(),
-        }))
+        Ok(Some(Self { words: SharedWords::new(file, mapped, false)?, place, boot: directory.boot_id() }))
     }
 
     /// Opens the page for writing and makes it if it is not there.
@@ -68,12 +61,7 @@ impl HeadPage {
         let file = directory.open_file(HEAD_NAME, OpenMode::WriteOrCreate)?;
         file.grow(HEAD_LEN_BYTES)?;
         let place = directory.identity_of(HEAD_NAME)?;
-        Ok(Self {
-            words: SharedWords::new(file, mapped, true)?,
-            place,
-            boot: directory.boot_id(),
-            whole_end: whole_end(),
-        })
+        Ok(Self { words: SharedWords::new(file, mapped, true)?, place, boot: directory.boot_id() })
     }
 
     /// Whether the path still names the file that is open here.
@@ -121,7 +109,7 @@ impl HeadPage {
         self.words.store(STATE_WORD, STATE_OK)?;
         self.words.store(DURABLE_WORD, seal(words.durable, DURABLE_PLACE))?;
         self.words.store(LINES_WORD, words.lines)?;
-        self.words.store(END_WORD, seal(words.end, END_PLACE))?;
+        self.words.store(END_WORD, end_word(words.end))?;
         // Where the system does not tell the boot id, a page of zeros fits nowhere either.
         let identity = self.identity(self.boot.unwrap_or_default(), uuid, index_nonce);
         for (index, word) in identity.to_words().into_iter().enumerate() {
@@ -137,19 +125,19 @@ impl HeadPage {
         self.words.load(NONCE_WORD)
     }
 
-    /// Where the last published batch ends. The one load that a poll without news costs.
+    /// Where the last published batch ends.
     ///
     /// # Errors
     /// It cannot be read, or is not a whole word.
     pub(crate) fn end(&self) -> Result<u64, DiskError> {
-        let word = self.words.load(END_WORD)?;
-        // The check is a function of the word: a word that was whole is whole.
-        if word == self.whole_end.load(Ordering::Relaxed) {
-            return Ok(word & POSITION_MAX);
-        }
-        let end = open(word, END_PLACE).ok_or_else(|| self.damaged())?;
-        self.whole_end.store(word, Ordering::Relaxed);
-        Ok(end)
+        open(self.words.load(END_WORD)?, END_PLACE).ok_or_else(|| self.damaged())
+    }
+
+    /// Whether one load tells that `end` is still the word that [`end_word`] gives. The one load that a poll
+    /// without news costs.
+    #[inline]
+    pub(crate) fn is_end_word(&self, word: u64) -> bool {
+        self.words.holds(END_WORD, word)
     }
 
     fn damaged(&self) -> DiskError {
@@ -173,9 +161,9 @@ impl HeadPage {
         self.words.store(LINES_WORD, lines)?;
         if is_planted(Defect::BellBeforeEnd) {
             self.ring()?;
-            return self.words.store(END_WORD, seal(end, END_PLACE));
+            return self.words.store(END_WORD, end_word(end));
         }
-        self.words.store(END_WORD, seal(end, END_PLACE))?;
+        self.words.store(END_WORD, end_word(end))?;
         self.ring()
     }
 
@@ -195,7 +183,7 @@ impl HeadPage {
     /// Sleeps while `end` is `seen` and no writer rings, for `timeout` at most; may return early. False: that
     /// is not to be had here.
     pub(crate) fn sleep_while_end_is(&self, seen: u64, timeout: Duration) -> bool {
-        self.words.sleep(END_WORD, seal(seen, END_PLACE), timeout)
+        self.words.sleep(END_WORD, end_word(seen), timeout)
     }
 
     /// Whether some writer of this page could not wake sleepers and wrote the bell word instead.

@@ -12,7 +12,7 @@ use super::attach::apply;
 use super::closed::closed_end;
 use super::disk::{DiskError, LogDirectory};
 use super::error::{OpenError, ReadError};
-use super::head_page::HeadPage;
+use super::head_page::{HeadPage, end_word};
 use super::line_index::LineIndex;
 use super::options::Mapping;
 use super::segments::Segments;
@@ -95,6 +95,8 @@ pub struct Reader {
     pub(super) seen: Seen,
     /// Where the last snapshot ended.
     shown_end: u64,
+    /// The same as a head page has it.
+    shown_end_word: u64,
     pub(super) line_window: Window,
     pub(super) edit_window: Window,
     /// The making of the index that was caught naming a wrong frame.
@@ -126,6 +128,7 @@ impl Reader {
             source,
             seen,
             shown_end: seen.end,
+            shown_end_word: end_word(seen.end),
             line_window: Window::default(),
             edit_window: Window::default(),
             distrusted: None,
@@ -140,6 +143,7 @@ impl Reader {
     /// The disk refuses.
     pub fn has_news(&self) -> Result<bool, ReadError> {
         let end = match &self.source {
+            Source::Head { head, .. } if head.is_end_word(self.shown_end_word) => return Ok(false),
             Source::Head { head, .. } => head.end()?,
             _ if self.seen.end != self.shown_end => return Ok(true),
             Source::Closed { .. } => return self.file_ends_elsewhere(self.seen.end),
@@ -162,7 +166,10 @@ impl Reader {
         if self.has_news()? {
             self.follow()?;
         }
-        self.shown_end = self.seen.end;
+        if self.shown_end != self.seen.end {
+            self.shown_end = self.seen.end;
+            self.shown_end_word = end_word(self.shown_end);
+        }
         Ok(Snapshot::new(self))
     }
 

@@ -71,6 +71,24 @@ impl SharedWords {
         }
     }
 
+    /// Loads the words from `first` on into `words`. Without a mapping each is whole, but they are not
+    /// promised to be of one moment: for an index at rest.
+    pub(crate) fn load_run(&self, first: usize, words: &mut [u64]) -> Result<(), DiskError> {
+        if let Some(page) = &self.page {
+            return page.load_run(first, words).ok_or_else(|| self.outside(first + words.len()));
+        }
+        for (word, value) in (first..).zip(words) {
+            *value = self.read(word)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a word is `value`, where one load tells; false where it takes more than that to know.
+    #[inline]
+    pub(crate) fn holds(&self, word: usize, value: u64) -> bool {
+        self.page.as_ref().is_some_and(|page| page.holds(word, value))
+    }
+
     /// Reads until two reads agree: a read of 8 aligned bytes is not promised to be one step.
     fn read(&self, word: usize) -> Result<u64, DiskError> {
         let read = || {

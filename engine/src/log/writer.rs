@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::attach::{
     Attached, IndexTrust, RecoveryCause, RecoveryReport, attach, begin_behind, first_header, store_changes,
 };
-use super::batch::{Batch, Place, lay_out, lay_out_closed};
+use super::batch::{Batch, Place, Room, lay_out, lay_out_closed};
 use super::cursor::Cursor;
 use super::disk::{DiskError, LogDirectory};
 use super::error::{AppendError, OpenError};
@@ -192,6 +192,7 @@ struct Writer {
     /// None once the log has been left.
     writers: Option<WritersLock>,
     attached: Attached,
+    room: Room,
     last_sync: Instant,
     /// A write or a sync has failed; nothing is done on drop.
     has_failed: bool,
@@ -204,7 +205,8 @@ impl Writer {
         let attached = attach(&directory, &options, IndexTrust::Checked)?;
         let writers = Some(WritersLock::join(&directory)?);
         let last_sync = Instant::now();
-        Ok(Self { directory, options, writers, attached, last_sync, has_failed: false, is_out: false })
+        let room = Room::default();
+        Ok(Self { directory, options, writers, attached, room, last_sync, has_failed: false, is_out: false })
     }
 
     /// Learns what other writers have done, and mends what a dead one left.
@@ -250,7 +252,8 @@ impl Writer {
         }
         let ts_us = self.options.clock.now_us();
         let index = |line| self.attached.index.newest_edit(line);
-        let mut batch = lay_out(events, self.place(ts_us), index)?;
+        let place = self.place(ts_us);
+        let mut batch = lay_out(events, place, &mut self.room, index)?;
         let len_bytes = batch.bytes.len() as u64;
         let max_bytes = SEGMENT_LEN_MAX_BYTES - FIRST_FRAME_OFFSET;
         if len_bytes > max_bytes {
@@ -258,9 +261,13 @@ impl Writer {
         }
         if self.begin_segment_for(len_bytes)? {
             let index = |line| self.attached.index.newest_edit(line);
-            batch = lay_out(events, self.place(ts_us), index)?;
+            let place = self.place(ts_us);
+            self.room.keep(batch);
+            batch = lay_out(events, place, &mut self.room, index)?;
         }
-        self.write(&batch)
+        let written = self.write(&batch);
+        self.room.keep(batch);
+        written
     }
 
     /// Whether the index does not tell the newest edit of a line that `events` edit: the chain of edits may

@@ -129,6 +129,19 @@ pub(crate) trait SharedPage: Debug + Send + Sync {
     /// Loads a word; everything its writer stored before it is visible afterwards.
     fn load(&self, word: usize) -> Option<u64>;
 
+    /// Loads the words from `first` on into `words`; the same as loading each.
+    fn load_run(&self, first: usize, words: &mut [u64]) -> Option<()> {
+        for (word, value) in (first..).zip(words) {
+            *value = self.load(word)?;
+        }
+        Some(())
+    }
+
+    /// Whether a word is `value`. All that a poll without news asks, so nothing but the answer comes back.
+    fn holds(&self, word: usize, value: u64) -> bool {
+        self.load(word) == Some(value)
+    }
+
     /// Stores a word; whoever loads it sees everything stored before.
     fn store(&self, word: usize, value: u64) -> Option<()>;
 

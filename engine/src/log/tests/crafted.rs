@@ -135,7 +135,7 @@ impl Crafted {
         let mut index = IndexHeader { uuid: UUID, nonce: 9 }.encode().to_vec();
         index.resize(4096, 0);
         for (line, entry) in (0..).zip(entries) {
-            checksum.add(*entry);
+            checksum.add(&[entry.position, entry.newest_edit]);
             index.extend(seal(entry.position, position_place(line)).to_le_bytes());
             index.extend(seal(entry.newest_edit, newest_edit_place(line)).to_le_bytes());
         }
