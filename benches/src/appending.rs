@@ -1,6 +1,7 @@
 //! The cases that append: each on a store of its own, the same events in the same order, and only against
 //! peers that promise the same about a power failure.
 
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,7 @@ use crate::workload::Conversation;
 const EVENTS_MAX: usize = 40_000;
 /// How many batches a store gains in one round at most.
 const BATCHES_MAX: usize = 2_000;
-/// Events from which the average length of a frame is taken.
+/// Events from which the average length of a frame is taken, and the bytes that a floor writes.
 const FRAME_SAMPLE: usize = 100;
 
 /// How many readers poll while batches of [`WATCHED_BATCH`] are appended.
@@ -42,11 +43,11 @@ pub(crate) fn kinds(depth: Depth) -> Vec<(Sync, usize)> {
     }
 }
 
-/// How long a frame of the workload is on average, in bytes.
-pub(crate) fn frame_len_bytes(directory: &Path) -> Result<usize> {
+/// The bytes of [`FRAME_SAMPLE`] frames of the workload: real ones, as disks may be quicker with bytes that
+/// are all the same.
+pub(crate) fn frames(directory: &Path) -> Result<Vec<u8>> {
     std::fs::create_dir_all(directory)?;
-    let events = Conversation::default().next_events(FRAME_SAMPLE);
-    Ok(Ambient::len_bytes_of(directory, &events)? / FRAME_SAMPLE)
+    Ambient::bytes_of(directory, &Conversation::default().next_events(FRAME_SAMPLE))
 }
 
 /// All cases for one durability and batch size, on new stores below `directory`.
@@ -54,17 +55,19 @@ pub(crate) fn cases(
     directory: &Path,
     (sync, batch): (Sync, usize),
     depth: Depth,
-    frame_len_bytes: usize,
+    frames: &[u8],
 ) -> Result<Vec<Case<'static>>> {
     let place = |subject: Subject| new_directory(directory, &format!("{subject:?}-{sync:?}-{batch}"));
     let floor = Subject::Floor(Floor::Pwrite);
-    let mut write_loop = WriteLoop::create(&place(floor)?, batch * frame_len_bytes, sync)?;
+    let len_bytes = batch * frames.len() / FRAME_SAMPLE;
+    let bytes: Vec<u8> = frames.iter().copied().cycle().take(len_bytes).collect();
+    let write_loop = WriteLoop::create(&place(floor)?, bytes, sync)?;
     let mut samples: Vec<(Subject, Sample<'static>)> = vec![
         (Subject::Ambient, appends::<Ambient>(&place(Subject::Ambient)?, sync, batch)?),
         (Subject::Sqlite, appends::<Sqlite>(&place(Subject::Sqlite)?, sync, batch)?),
         (Subject::Lmdb, appends::<Lmdb>(&place(Subject::Lmdb)?, sync, batch)?),
         (Subject::Jsonl, appends::<Jsonl>(&place(Subject::Jsonl)?, sync, batch)?),
-        (floor, Box::new(move |repeats| timed(repeats, || write_loop.append()))),
+        (floor, write_loop_appends(write_loop, batch)),
     ];
     if depth == Depth::Full {
         samples.push((Subject::Redb, appends::<Redb>(&place(Subject::Redb)?, sync, batch)?));
@@ -81,6 +84,18 @@ fn new_directory(directory: &Path, name: &str) -> Result<PathBuf> {
     let place = directory.join(name);
     std::fs::create_dir_all(&place)?;
     Ok(place)
+}
+
+/// Writes the floor's bytes each time. The events of a batch are made before all the same, so that caches are
+/// as cold and the disk has had as much time as before every other append.
+fn write_loop_appends(mut write_loop: WriteLoop, batch: usize) -> Sample<'static> {
+    let mut conversation = Conversation::default();
+    Box::new(move |repeats| {
+        let events = black_box(conversation.next_events(batch));
+        let took = timed(repeats, || write_loop.append());
+        drop(events);
+        took
+    })
 }
 
 /// Appends the next `batch` events each time; making them is not timed.

@@ -7,7 +7,7 @@ use std::hint::spin_loop;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ambient_engine::{Event, FoldedLine, Log, Mapping, Reader};
 use anyhow::{Context, Result, bail};
@@ -20,6 +20,8 @@ use crate::workload::Conversation;
 pub(crate) const VERB: &str = "child";
 /// Lines that a reader asks for after it has opened a log.
 pub(crate) const LINES_WANTED: u64 = 10;
+/// The longest that a waiting reader sleeps at a time.
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// New lines that a reader follows before its memory is looked at.
 pub(crate) const LINES_FOLLOWED: usize = 200;
 
@@ -34,7 +36,9 @@ pub(crate) enum Part {
     Write,
     /// Polls the engine's log as fast as it can, and tells for each new line how old it is.
     PollAmbient,
-    /// The same with SQLite.
+    /// Sleeps until the engine's log has news, and tells the same.
+    WaitAmbient,
+    /// The same as polling the engine's log, with SQLite.
     PollSqlite,
     /// The same with LMDB.
     PollLmdb,
@@ -43,10 +47,11 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("read", Self::Read),
         ("write", Self::Write),
         ("poll-ambient", Self::PollAmbient),
+        ("wait-ambient", Self::WaitAmbient),
         ("poll-sqlite", Self::PollSqlite),
         ("poll-lmdb", Self::PollLmdb),
         ("follow", Self::Follow),
@@ -111,6 +116,7 @@ pub(crate) fn run(part: Part, directory: &Path) -> Result<()> {
         Part::Read => read(directory),
         Part::Write => write(directory),
         Part::PollAmbient => poll::<Ambient>(directory),
+        Part::WaitAmbient => wait(directory),
         Part::PollSqlite => poll::<Sqlite>(directory),
         Part::PollLmdb => poll::<Lmdb>(directory),
         Part::Follow => follow(directory),
@@ -189,6 +195,23 @@ fn poll<P: Shared>(directory: &Path) -> Result<()> {
         reader.has_news()?;
         tell(0)?;
         let lines = next_lines(&mut reader)?;
+        let seen_ns = now_ns();
+        tell(lines.last().map_or(0, |line| seen_ns.saturating_sub(line.heard.start_ms)))?;
+    }
+    Ok(())
+}
+
+/// As [`poll`], asleep until the log is appended to.
+fn wait(directory: &Path) -> Result<()> {
+    let mut reader = Reader::open(directory, Mapping::On)?;
+    while is_told_to_go_on()? {
+        let known = reader.snapshot()?.lines();
+        tell(0)?;
+        let mut lines = Vec::new();
+        while lines.is_empty() {
+            reader.wait(WAIT_MAX)?;
+            lines = reader.snapshot()?.since(known)?;
+        }
         let seen_ns = now_ns();
         tell(lines.last().map_or(0, |line| seen_ns.saturating_sub(line.heard.start_ms)))?;
     }

@@ -43,7 +43,8 @@ impl Extent {
             );
         }
         shelves.push((Workload { lines: hot_edits, edits: Edits::OfOneLine }, depth));
-        shelves.push((usual(longest), Depth::PollAlone));
+        let is_full = depth == Depth::Full;
+        shelves.push((usual(longest), if is_full { Depth::Polls } else { Depth::PollAlone }));
         Self { lengths, shelves, plan, depth }
     }
 }
@@ -74,6 +75,8 @@ fn compare_within(
         .prefix("ambient-benches-")
         .tempdir_in(directory)
         .with_context(|| format!("cannot write in {}", directory.display()))?;
+    // First, as the system goes on writing to the disk for minutes what fills the stores.
+    let mut measured = measure(appending_groups(place.path(), extent.depth)?, extent.plan, progress)?;
     let mut shelves = Vec::new();
     for (number, (workload, depth)) in extent.shelves.iter().enumerate() {
         progress(&format!("filling stores: {workload} lines"));
@@ -81,20 +84,29 @@ fn compare_within(
     }
     let long = Workload { lines: extent.lengths.long, edits: Edits::OneInTwenty };
     let reopened = Reopened::fill(&place.path().join("reopened"), long)?;
-    let groups = groups(&shelves, &reopened, place.path(), extent.depth)?;
-    let measured = measure(groups, extent.plan, progress)?;
+    measured.extend(measure(reading_groups(&shelves, &reopened)?, extent.plan, progress)?);
     let footprint = reopened.footprint()?;
     machine.finish();
     let (figures, beside) = figures(&measured, extent.lengths, footprint)?;
     Ok(Report { machine, plan: extent.plan, measured, figures, beside })
 }
 
-/// The cases, those that are compared with each other in one group.
-fn groups<'store>(
+/// The cases that append to stores of their own, those that are compared with each other in one group.
+fn appending_groups(place: &Path, depth: Depth) -> Result<Vec<Vec<Case<'static>>>> {
+    let frames = appending::frames(&place.join("frame"))?;
+    let mut groups = Vec::new();
+    for kind in appending::kinds(depth) {
+        groups.push(appending::cases(&place.join("append"), kind, depth, &frames)?);
+    }
+    groups.push(appending::watched_cases(&place.join("watched"))?);
+    groups.push(seen_cases(&place.join("seen"))?);
+    Ok(groups)
+}
+
+/// The cases on stores that were filled.
+fn reading_groups<'store>(
     shelves: &'store [Shelf],
     reopened: &Rc<Reopened>,
-    place: &Path,
-    depth: Depth,
 ) -> Result<Vec<Vec<Case<'store>>>> {
     let mut groups = Vec::new();
     for reading in Reading::ALL {
@@ -104,12 +116,6 @@ fn groups<'store>(
         }
         groups.push(group);
     }
-    let frame_len_bytes = appending::frame_len_bytes(&place.join("frame"))?;
-    for kind in appending::kinds(depth) {
-        groups.push(appending::cases(&place.join("append"), kind, depth, frame_len_bytes)?);
-    }
-    groups.push(appending::watched_cases(&place.join("watched"))?);
-    groups.push(seen_cases(&place.join("seen"))?);
     groups.push(reopened.cases());
     Ok(groups)
 }
@@ -139,7 +145,9 @@ mod tests {
                 }
             }
             for kind in appending::kinds(depth) {
-                groups.push(appending::cases(&directory.path().join("append"), kind, depth, 200).unwrap());
+                groups.push(
+                    appending::cases(&directory.path().join("append"), kind, depth, &[7; 200]).unwrap(),
+                );
             }
             let measured = measure(groups, extent.plan, &mut |_| ()).unwrap();
             assert!(measured.iter().all(|measured| measured.sample_count() >= 1), "{depth:?}");

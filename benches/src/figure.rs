@@ -190,6 +190,7 @@ fn appending(sync: Sync, batch: usize, above: Subject, goal: impl Into<Option<Go
 }
 
 const PREAD: Subject = Subject::Floor(Floor::Pread);
+const PREAD_AFTER_APPEND: Subject = Subject::Floor(Floor::PreadAfterAppend);
 const PWRITE: Subject = Subject::Floor(Floor::Pwrite);
 
 /// Shorter names for the tables below, whose rows have a goal or none.
@@ -202,18 +203,22 @@ const fn at_most(limit: f64) -> Goal {
 }
 
 fn wanted_of_readings(Lengths { short, long, longest }: Lengths) -> Vec<Wanted> {
-    use Subject::{Ambient, Jsonl, Lmdb, LmdbLastTransaction, Sqlite};
+    use Subject::{Ambient, AmbientLent, Jsonl, JsonlParsed, Lmdb, LmdbLastTransaction, Sqlite};
     vec![
         growth(Reading::NoNews, [longest, short], Ambient, at_most(1.3)),
         reading(Reading::NoNews, long, Sqlite, Ambient, at_least(100.0)),
         reading(Reading::NoNews, long, Lmdb, Ambient, at_least(10.0)),
         reading(Reading::NoNews, long, Ambient, LmdbLastTransaction, at_most(2.0)),
         reading(Reading::OneNewLine, long, Sqlite, Ambient, at_least(3.0)),
-        reading(Reading::OneNewLine, long, Ambient, PREAD, at_most(2.0)),
+        reading(Reading::OneNewLine, long, Ambient, PREAD_AFTER_APPEND, at_most(2.0)),
         reading(Reading::Last100, long, Sqlite, Ambient, at_least(3.0)),
+        reading(Reading::Last100, long, Sqlite, AmbientLent, at_least(3.0)),
         reading(Reading::Last100AfterNews, long, Sqlite, Ambient, at_least(3.0)),
-        reading(Reading::FullFold, long, Jsonl, Ambient, at_least(4.0)),
+        reading(Reading::Last100AfterNews, long, Sqlite, AmbientLent, at_least(3.0)),
+        reading(Reading::FullFold, long, JsonlParsed, AmbientLent, at_least(4.0)),
+        reading(Reading::FullFold, long, Jsonl, Ambient, None),
         reading(Reading::FullFold, long, Sqlite, Ambient, at_least(2.0)),
+        reading(Reading::FullFold, long, Sqlite, AmbientLent, at_least(2.0)),
     ]
 }
 
@@ -249,7 +254,7 @@ fn wanted_of_openings(long: u64) -> Vec<Wanted> {
 }
 
 fn wanted_beside(Lengths { short, long, .. }: Lengths) -> Vec<Wanted> {
-    use Subject::{Ambient, AmbientSnapshot, Lmdb, Sqlite};
+    use Subject::{Ambient, AmbientSnapshot, AmbientWaiting, Lmdb, Sqlite};
     let between = |operation, above, below| {
         let key = |subject| Key { operation, workload: None, subject };
         let (over, under) = (Subject::name_at(above, operation), Subject::name_at(below, operation));
@@ -272,6 +277,7 @@ fn wanted_beside(Lengths { short, long, .. }: Lengths) -> Vec<Wanted> {
         reading(Reading::NoNews, long, Sqlite, AmbientSnapshot, None),
         reading(Reading::NoNews, long, Ambient, Subject::Floor(Floor::AtomicLoad), None),
         reading(Reading::OneNewLine, long, Lmdb, Ambient, None),
+        reading(Reading::OneNewLine, long, Ambient, PREAD, None),
         reading(Reading::Last100, long, Lmdb, Ambient, None),
         reading(Reading::Last100, long, Ambient, PREAD, None),
         reading(Reading::Last100AfterNews, long, Ambient, PREAD, None),
@@ -286,6 +292,7 @@ fn wanted_beside(Lengths { short, long, .. }: Lengths) -> Vec<Wanted> {
         appending(Sync::Each, 100, Lmdb, None),
         between(Operation::Seen, Sqlite, Ambient),
         between(Operation::Seen, Lmdb, Ambient),
+        between(Operation::Seen, AmbientWaiting, Ambient),
         Wanted {
             name: "append os, batch 10: ambient, 8 polling readers / none".to_owned(),
             above: watched(8),

@@ -7,10 +7,14 @@ use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use ambient_engine::Log;
 use anyhow::{Context, Result};
 
-use crate::peer::{Ambient, Pace, Sync};
+use crate::measure::timed;
+use crate::peer::{Ambient, Appends, Pace, Peer, Sync};
+use crate::workload::Conversation;
 
 /// How much is read at a time when a whole log is read.
 const SEQUENTIAL_LEN_BYTES: usize = 256 << 10;
@@ -54,6 +58,32 @@ impl Tail {
     }
 }
 
+/// A log that gains a line each time, whose bytes are read from the file as they are.
+pub(crate) struct Appended {
+    log: Log,
+    conversation: Conversation,
+    file: File,
+    bytes: Vec<u8>,
+}
+
+impl Appended {
+    pub(crate) fn create(directory: &Path) -> Result<Self> {
+        std::fs::create_dir_all(directory)?;
+        let (log, _) = Ambient::create(directory, Sync::Os)?;
+        let paths = Ambient::segment_paths(directory)?;
+        let file = File::open(paths.last().context("the log has no segment")?)?;
+        Ok(Self { log, conversation: Conversation::default(), file, bytes: Vec::new() })
+    }
+
+    /// Appends a line and times one read of its bytes.
+    pub(crate) fn read(&mut self) -> Result<Duration> {
+        let offset = self.file.metadata()?.len();
+        Appends::append(&mut self.log, &self.conversation.next_line())?;
+        self.bytes.resize(usize::try_from(self.file.metadata()?.len() - offset)?, 0);
+        timed(1, || Ok(self.file.read_at(&mut self.bytes, offset)?))
+    }
+}
+
 /// Reads all files of a log from beginning to end.
 pub(crate) struct ReadAll {
     files: Vec<File>,
@@ -92,9 +122,9 @@ pub(crate) struct WriteLoop {
 }
 
 impl WriteLoop {
-    pub(crate) fn create(directory: &Path, len_bytes: usize, sync: Sync) -> Result<Self> {
+    pub(crate) fn create(directory: &Path, bytes: Vec<u8>, sync: Sync) -> Result<Self> {
         let file = File::create_new(directory.join("floor"))?;
-        Ok(Self { file, offset: 0, bytes: vec![0x5A; len_bytes], pace: Pace::new(sync) })
+        Ok(Self { file, offset: 0, bytes, pace: Pace::new(sync) })
     }
 
     pub(crate) fn append(&mut self) -> Result<()> {
@@ -110,8 +140,6 @@ impl WriteLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::{Appends, Peer};
-    use crate::workload::Conversation;
 
     #[test]
     fn floors_move_the_bytes_of_the_log() {
@@ -132,7 +160,7 @@ mod tests {
     fn a_write_loop_makes_its_file_longer_each_time() {
         for sync in [Sync::Os, Sync::Each] {
             let directory = tempfile::tempdir().unwrap();
-            let mut floor = WriteLoop::create(directory.path(), 24, sync).unwrap();
+            let mut floor = WriteLoop::create(directory.path(), vec![7; 24], sync).unwrap();
             floor.append().unwrap();
             floor.append().unwrap();
             assert_eq!(std::fs::metadata(directory.path().join("floor")).unwrap().len(), 48);

@@ -120,6 +120,10 @@ pub(crate) enum Subject {
     Ambient,
     /// The engine's other way to ask for news: a snapshot.
     AmbientSnapshot,
+    /// The engine, lending lines instead of handing them out.
+    AmbientLent,
+    /// The engine's reader asleep in `wait` until it is woken.
+    AmbientWaiting,
     /// SQLite with a write-ahead log.
     Sqlite,
     /// LMDB.
@@ -132,6 +136,8 @@ pub(crate) enum Subject {
     Fjall,
     /// JSONL read and folded anew each time.
     Jsonl,
+    /// JSONL parsed anew each time and not folded.
+    JsonlParsed,
     /// JSONL read from where the last reading ended.
     JsonlCursor,
     /// The least that the machine asks for the same bytes.
@@ -144,8 +150,10 @@ pub(crate) enum Floor {
     AtomicLoad,
     /// Reading the clock twice, which is in every operation that is timed alone.
     Clock,
-    /// Reading as many bytes as the log holds for the answer.
+    /// Reading as many bytes as the log holds for the answer, again and again.
     Pread,
+    /// Reading the bytes of one line right after they were appended, timed alone as a poll is.
+    PreadAfterAppend,
     /// Copying as many bytes within memory.
     Copy,
     /// The checksum of as many bytes.
@@ -162,6 +170,8 @@ impl Subject {
             Self::Ambient if is_no_news => "ambient, has_news",
             Self::Ambient => "ambient",
             Self::AmbientSnapshot => "ambient, snapshot",
+            Self::AmbientLent => "ambient, lent",
+            Self::AmbientWaiting => "ambient, asleep in wait",
             Self::Sqlite if is_no_news => "SQLite WAL, data_version",
             Self::Sqlite => "SQLite WAL",
             Self::Lmdb if is_no_news => "LMDB, read transaction",
@@ -171,10 +181,12 @@ impl Subject {
             Self::Fjall => "in one process: fjall",
             Self::Jsonl if matches!(operation, Operation::Append { .. }) => "JSONL",
             Self::Jsonl => "JSONL, read and folded again",
+            Self::JsonlParsed => "JSONL, parsed and not folded",
             Self::JsonlCursor => "JSONL with a byte cursor",
             Self::Floor(Floor::AtomicLoad) => "floor: atomic load",
             Self::Floor(Floor::Clock) => "floor: the clock itself",
             Self::Floor(Floor::Pread) => "floor: pread of the bytes",
+            Self::Floor(Floor::PreadAfterAppend) => "floor: one pread after the append",
             Self::Floor(Floor::Copy) => "floor: memcpy of the bytes",
             Self::Floor(Floor::Crc) => "floor: crc of the bytes",
             Self::Floor(Floor::Pwrite) => "floor: pwrite of the bytes",

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::thread;
 use std::time::Duration;
 
 use ambient_engine::{Log, SEGMENT_LEN_MAX_BYTES};
@@ -21,6 +22,8 @@ use crate::workload::{Conversation, Workload};
 const OPENINGS_MAX: usize = 20;
 /// Lines that are sent to another process in one round at most.
 const SEEN_MAX: usize = 1_000;
+/// After which a reader that was told to wait is asleep.
+const ASLEEP_AFTER: Duration = Duration::from_millis(1);
 /// Bytes of a frame that a killed writer has written of its batch.
 const HALF_A_FRAME_LEN_BYTES: usize = 100;
 /// Where the first frame of a segment begins.
@@ -133,8 +136,9 @@ impl Reopened {
 
 /// How long a line takes from the beginning of its append until another process has read it.
 pub(crate) fn seen_cases(directory: &Path) -> Result<Vec<Case<'static>>> {
-    let samples: [(Subject, Sample<'static>); 3] = [
+    let samples: [(Subject, Sample<'static>); 4] = [
         (Subject::Ambient, seen::<Ambient>(&directory.join("ambient"), Part::PollAmbient)?),
+        (Subject::AmbientWaiting, seen::<Ambient>(&directory.join("waiting"), Part::WaitAmbient)?),
         (Subject::Sqlite, seen::<Sqlite>(&directory.join("sqlite"), Part::PollSqlite)?),
         (Subject::Lmdb, seen::<Lmdb>(&directory.join("lmdb"), Part::PollLmdb)?),
     ];
@@ -151,6 +155,9 @@ fn seen<P: Shared + 'static>(directory: &Path, part: Part) -> Result<Sample<'sta
         watcher.go_on()?;
         // It says that it is ready, and polls.
         watcher.number()?;
+        if part == Part::WaitAmbient {
+            thread::sleep(ASLEEP_AFTER);
+        }
         writer.append(&line_made_now(&mut conversation))?;
         Ok(Duration::from_nanos(watcher.number()?))
     }))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ambient_engine::{Event, FoldedLine};
 use anyhow::{Context, Result, ensure};
 
-use crate::floor::{ReadAll, Tail, atomic_load};
+use crate::floor::{Appended, ReadAll, Tail, atomic_load};
 use crate::key::{Floor, Key, Operation, Reading, Subject};
 use crate::measure::{Case, Sample, timed};
 use crate::peer::{Ambient, Appends, Fjall, Jsonl, JsonlCursor, Lmdb, Peer, Reads, Redb, Sqlite, Sync};
@@ -31,11 +31,14 @@ trait Shelved {
     /// Times `reading`, which a new line comes before if that is what it is about.
     fn sample(&mut self, reading: Reading, repeats: u32) -> Result<Duration>;
 
-    /// Times the peer's second way to ask for news.
-    fn sample_other_poll(&mut self, repeats: u32) -> Result<Duration>;
+    /// The same in the peer's second way.
+    fn sample_otherwise(&mut self, reading: Reading, repeats: u32) -> Result<Duration>;
 
     /// A digest of its folded lines; makes every line old news.
     fn digest(&mut self) -> Result<u64>;
+
+    /// Makes every line old news.
+    fn catch_up(&mut self) -> Result<()>;
 }
 
 /// A peer, and the conversation it has been filled from.
@@ -70,11 +73,32 @@ pub(crate) fn fill(
     })
 }
 
+/// Appends the first batch of a conversation again and again: for a store of which nothing is read but
+/// whether there is news.
+fn fill_with_one_batch(
+    workload: Workload,
+    mut append: impl FnMut(&[Event]) -> Result<()>,
+) -> Result<Conversation> {
+    let mut conversation = Conversation::with(workload.edits);
+    let batch = conversation.next_events(FILL_BATCH);
+    let mut left = usize::try_from(workload.event_count())?;
+    while left > 0 {
+        let events = &batch[..left.min(FILL_BATCH)];
+        append(events)?;
+        left -= events.len();
+    }
+    Ok(conversation)
+}
+
 impl<P: Peer> Store<P> {
-    fn fill(directory: &Path, workload: Workload) -> Result<Self> {
+    fn fill(directory: &Path, workload: Workload, depth: Depth) -> Result<Self> {
         std::fs::create_dir_all(directory)?;
         let (mut writer, reader) = P::create(directory, Sync::Os)?;
-        let conversation = fill(workload, |events| writer.append(events))?;
+        let conversation = if depth == Depth::PollAlone {
+            fill_with_one_batch(workload, |events| writer.append(events))?
+        } else {
+            fill(workload, |events| writer.append(events))?
+        };
         if P::TELLS_CHANGES {
             writer.index_changes()?;
         }
@@ -114,8 +138,9 @@ impl<P: Peer> Shelved for Store<P> {
         }
     }
 
-    fn sample_other_poll(&mut self, repeats: u32) -> Result<Duration> {
-        timed(repeats, || self.reader.has_news_otherwise())
+    fn sample_otherwise(&mut self, reading: Reading, repeats: u32) -> Result<Duration> {
+        self.prepare(reading)?;
+        timed(repeats, || self.reader.otherwise(reading))
     }
 
     fn digest(&mut self) -> Result<u64> {
@@ -123,11 +148,17 @@ impl<P: Peer> Shelved for Store<P> {
         for line in self.reader.poll()? {
             hash(&line, &mut hasher);
         }
+        self.catch_up()?;
+        Ok(hasher.finish())
+    }
+
+    fn catch_up(&mut self) -> Result<()> {
+        self.reader.poll()?;
         self.reader.has_news()?;
         if P::TELLS_CHANGES {
             self.reader.changes()?;
         }
-        Ok(hasher.finish())
+        Ok(())
     }
 }
 
@@ -144,8 +175,8 @@ fn hash(line: &FoldedLine, hasher: &mut impl Hasher) {
 struct Shown {
     subject: Subject,
     tells_changes: bool,
-    /// The subject that its second way to ask for news is shown as.
-    other_poll: Option<Subject>,
+    /// What it does in a second way, and the subject that this is shown as.
+    second_ways: &'static [(Reading, Subject)],
     store: RefCell<Box<dyn Shelved>>,
 }
 
@@ -156,7 +187,10 @@ pub(crate) enum Depth {
     Quick,
     /// All that can be done in reasonable time.
     Full,
-    /// The engine's poll alone: for a length that it takes too long to fill more stores with.
+    /// The polls alone, of the peers that do not read everything again: for a length that takes too long
+    /// otherwise.
+    Polls,
+    /// The engine's no-news poll alone.
     PollAlone,
 }
 
@@ -179,13 +213,13 @@ impl Shelf {
         for subject in subjects(workload, depth) {
             let place = place(subject);
             let shown = match subject {
-                Subject::Ambient => shown::<Ambient>(&place, workload, subject),
-                Subject::Sqlite => shown::<Sqlite>(&place, workload, subject),
-                Subject::Lmdb => shown::<Lmdb>(&place, workload, subject),
-                Subject::Redb => shown::<Redb>(&place, workload, subject),
-                Subject::Fjall => shown::<Fjall>(&place, workload, subject),
-                Subject::Jsonl => shown::<Jsonl>(&place, workload, subject),
-                _ => shown::<JsonlCursor>(&place, workload, subject),
+                Subject::Ambient => shown::<Ambient>(&place, workload, subject, depth),
+                Subject::Sqlite => shown::<Sqlite>(&place, workload, subject, depth),
+                Subject::Lmdb => shown::<Lmdb>(&place, workload, subject, depth),
+                Subject::Redb => shown::<Redb>(&place, workload, subject, depth),
+                Subject::Fjall => shown::<Fjall>(&place, workload, subject, depth),
+                Subject::Jsonl => shown::<Jsonl>(&place, workload, subject, depth),
+                _ => shown::<JsonlCursor>(&place, workload, subject, depth),
             };
             stores.push(shown.with_context(|| format!("filling {subject:?}"))?);
         }
@@ -193,6 +227,9 @@ impl Shelf {
         for shown in stores.iter().filter(|_| workload.lines <= COMPARED_LINES_MAX) {
             let digest = shown.store.borrow_mut().digest()?;
             digests.insert(digest, shown.subject);
+        }
+        if depth == Depth::Polls {
+            stores.iter().try_for_each(|shown| shown.store.borrow_mut().catch_up())?;
         }
         ensure!(digests.len() <= 1, "peers give other folded lines than each other: {:?}", digests.values());
         let len_bytes = Ambient::len_bytes(&ambient_directory)?;
@@ -203,9 +240,12 @@ impl Shelf {
     /// All cases for one operation.
     pub(crate) fn cases(&self, reading: Reading) -> Result<Vec<Case<'_>>> {
         let is_of_one_line = self.workload.edits == Edits::OfOneLine;
-        if (self.depth == Depth::PollAlone && reading != Reading::NoNews)
-            || is_of_one_line != (reading == Reading::HotLine)
-        {
+        let is_in_reach = match self.depth {
+            Depth::PollAlone => reading == Reading::NoNews,
+            Depth::Polls => matches!(reading, Reading::NoNews | Reading::OneNewLine | Reading::Last100),
+            Depth::Quick | Depth::Full => true,
+        };
+        if !is_in_reach || is_of_one_line != (reading == Reading::HotLine) {
             return Ok(Vec::new());
         }
         let mut cases = Vec::new();
@@ -213,9 +253,9 @@ impl Shelf {
             cases.push(self.case(reading, shown.subject, move |repeats| {
                 shown.store.borrow_mut().sample(reading, repeats)
             }));
-            if let (Reading::NoNews, Some(subject)) = (reading, shown.other_poll) {
-                cases.push(self.case(reading, subject, move |repeats| {
-                    shown.store.borrow_mut().sample_other_poll(repeats)
+            for (_, subject) in shown.second_ways.iter().filter(|(way_of, _)| *way_of == reading) {
+                cases.push(self.case(reading, *subject, move |repeats| {
+                    shown.store.borrow_mut().sample_otherwise(reading, repeats)
                 }));
             }
         }
@@ -223,7 +263,7 @@ impl Shelf {
         cases.extend(floors.into_iter().map(|(floor, sample)| {
             let key = self.key(reading, Subject::Floor(floor));
             match floor {
-                Floor::Clock => Case::single(key, GROWTH_MAX, sample),
+                Floor::Clock | Floor::PreadAfterAppend => Case::single(key, GROWTH_MAX, sample),
                 _ => Case::repeatable(key, sample),
             }
         }));
@@ -272,7 +312,13 @@ impl Shelf {
             }
             Reading::OneNewLine => {
                 let clock: Sample<'static> = Box::new(|_| timed(1, || Ok(())));
-                vec![(Floor::Pread, read(tail(1)?)), (Floor::Clock, clock)]
+                let mut appended = Appended::create(&directory.with_extension("floor"))?;
+                let after_append: Sample<'static> = Box::new(move |_| appended.read());
+                vec![
+                    (Floor::Pread, read(tail(1)?)),
+                    (Floor::PreadAfterAppend, after_append),
+                    (Floor::Clock, clock),
+                ]
             }
             Reading::Last100 | Reading::Last100AfterNews => {
                 let events = Workload { lines: 100, ..self.workload }.event_count();
@@ -312,11 +358,12 @@ fn subjects(workload: Workload, depth: Depth) -> Vec<Subject> {
     subjects
 }
 
-fn shown<P: Peer + 'static>(directory: &Path, workload: Workload, subject: Subject) -> Result<Shown> {
-    let other_poll = P::HAS_OTHER_POLL.then_some(match subject {
-        Subject::Lmdb => Subject::LmdbLastTransaction,
-        _ => Subject::AmbientSnapshot,
-    });
-    let store = RefCell::new(Box::new(Store::<P>::fill(directory, workload)?) as Box<dyn Shelved>);
-    Ok(Shown { subject, tells_changes: P::TELLS_CHANGES, other_poll, store })
+fn shown<P: Peer + 'static>(
+    directory: &Path,
+    workload: Workload,
+    subject: Subject,
+    depth: Depth,
+) -> Result<Shown> {
+    let store = RefCell::new(Box::new(Store::<P>::fill(directory, workload, depth)?) as Box<dyn Shelved>);
+    Ok(Shown { subject, tells_changes: P::TELLS_CHANGES, second_ways: P::SECOND_WAYS, store })
 }

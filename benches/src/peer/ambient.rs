@@ -7,6 +7,7 @@ use ambient_engine::{Cursor, Durability, Event, FoldedLine, Line, Log, Mapping, 
 use anyhow::{Context, Result};
 
 use super::{Appends, Changed, INTERVAL, Peer, Reads, Shared, Sync};
+use crate::key::{Reading, Subject};
 
 /// A log and readers that follow it.
 pub(crate) struct Ambient;
@@ -48,11 +49,12 @@ impl Ambient {
     }
 
     /// The bytes that one batch of `events` adds to a new log in `directory`.
-    pub(crate) fn len_bytes_of(directory: &Path, events: &[Event]) -> Result<usize> {
+    pub(crate) fn bytes_of(directory: &Path, events: &[Event]) -> Result<Vec<u8>> {
         let (mut log, _) = Self::create(directory, Sync::Os)?;
-        let before = Self::len_bytes(directory)?;
+        let before = usize::try_from(Self::len_bytes(directory)?)?;
         Appends::append(&mut log, events)?;
-        usize::try_from(Self::len_bytes(directory)? - before).context("a batch larger than memory")
+        let paths = Self::segment_paths(directory)?;
+        Ok(fs::read(paths.first().context("the log has no segment")?)?.split_off(before))
     }
 }
 
@@ -61,7 +63,12 @@ impl Peer for Ambient {
     type Reader = AmbientReader;
 
     const TELLS_CHANGES: bool = true;
-    const HAS_OTHER_POLL: bool = true;
+    const SECOND_WAYS: &'static [(Reading, Subject)] = &[
+        (Reading::NoNews, Subject::AmbientSnapshot),
+        (Reading::Last100, Subject::AmbientLent),
+        (Reading::Last100AfterNews, Subject::AmbientLent),
+        (Reading::FullFold, Subject::AmbientLent),
+    ];
 
     fn create(directory: &Path, sync: Sync) -> Result<(Self::Writer, Self::Reader)> {
         Ok((Log::create(directory, options(sync))?, Self::follow(directory)?))
@@ -92,9 +99,17 @@ impl Reads for AmbientReader {
         Ok(has_news)
     }
 
-    /// A snapshot, and how many lines it has.
-    fn has_news_otherwise(&mut self) -> Result<bool> {
-        Ok(self.reader.snapshot()?.lines() > self.polled)
+    /// No news: a snapshot, and how many lines it has. Else lines that are lent and not handed out.
+    fn otherwise(&mut self, reading: Reading) -> Result<u64> {
+        let mut snapshot = self.reader.snapshot()?;
+        let lines = snapshot.lines();
+        let mut seen = 0;
+        match reading {
+            Reading::NoNews => seen = lines,
+            Reading::FullFold => snapshot.each(.., |line| seen += line.text.len() as u64)?,
+            _ => snapshot.each(lines.saturating_sub(100).., |line| seen += line.text.len() as u64)?,
+        }
+        Ok(seen)
     }
 
     fn poll(&mut self) -> Result<Vec<FoldedLine>> {

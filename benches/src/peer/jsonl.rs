@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::{Appends, Changed, Pace, Peer, Reads, Shared, Sync};
+use crate::key::{Reading, Subject};
 
 const LINES_NAME: &str = "raw.jsonl";
 const EDITS_NAME: &str = "edits.jsonl";
@@ -232,6 +233,13 @@ impl Reads for JsonlReader {
     fn fold_all(&mut self) -> Result<Vec<FoldedLine>> {
         self.read_and_fold()
     }
+
+    /// Everything parsed into types, and nothing folded.
+    fn otherwise(&mut self, _: Reading) -> Result<u64> {
+        self.known.forget();
+        self.known.read()?;
+        Ok(self.known.lines.iter().map(|line| line.text.len() as u64).sum())
+    }
 }
 
 impl Peer for Jsonl {
@@ -239,6 +247,7 @@ impl Peer for Jsonl {
     type Reader = JsonlReader;
 
     const TELLS_CHANGES: bool = false;
+    const SECOND_WAYS: &'static [(Reading, Subject)] = &[(Reading::FullFold, Subject::JsonlParsed)];
 
     fn create(directory: &Path, sync: Sync) -> Result<(Self::Writer, Self::Reader)> {
         let writer = JsonlWriter::create(directory, sync)?;

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::{Appends, Pace, Peer, Reads, Shared, Sync};
+use crate::key::{Reading, Subject};
 
 /// A line's key: its number, so that keys sort as numbers do.
 pub(crate) type LineKey = [u8; 8];
@@ -182,8 +183,9 @@ impl<S: OrderedStore> Reads for KeyedReader<S> {
         Ok(std::mem::replace(&mut self.seen_version, version) != version)
     }
 
-    fn has_news_otherwise(&mut self) -> Result<bool> {
-        Ok(self.store.version_otherwise()? != self.seen_version)
+    /// No news, by the store's second way to tell its version.
+    fn otherwise(&mut self, _: Reading) -> Result<u64> {
+        self.store.version_otherwise()
     }
 
     fn poll(&mut self) -> Result<Vec<FoldedLine>> {
@@ -221,7 +223,8 @@ impl<S: OrderedStore> Peer for Keyed<S> {
     type Reader = KeyedReader<S>;
 
     const TELLS_CHANGES: bool = false;
-    const HAS_OTHER_POLL: bool = S::HAS_OTHER_VERSION;
+    const SECOND_WAYS: &'static [(Reading, Subject)] =
+        if S::HAS_OTHER_VERSION { &[(Reading::NoNews, Subject::LmdbLastTransaction)] } else { &[] };
 
     fn create(directory: &Path, sync: Sync) -> Result<(Self::Writer, Self::Reader)> {
         let store = S::create(directory, sync)?;

@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 use ambient_engine::{Event, FoldedLine, Line};
 use anyhow::{Result, bail};
 
+use crate::key::{Reading, Subject};
+
 pub(crate) use self::ambient::{Ambient, options};
 pub(crate) use self::fjall::Fjall;
 pub(crate) use self::jsonl::{Jsonl, JsonlCursor};
@@ -106,9 +108,10 @@ pub(crate) trait Reads {
     /// asked.
     fn has_news(&mut self) -> Result<bool>;
 
-    /// The same asked in the peer's second way, where it has two; reading is what makes news old then.
-    fn has_news_otherwise(&mut self) -> Result<bool> {
-        bail!("this peer has one way to tell news")
+    /// Does `reading` in the peer's second way (see [`Peer::SECOND_WAYS`]), and gives what was seen in a
+    /// number: texts' lengths in bytes, or a count. What news is, reading alone makes old then.
+    fn otherwise(&mut self, reading: Reading) -> Result<u64> {
+        bail!("this peer has one way to do this: {reading:?}")
     }
 
     /// The lines appended since the last poll, folded.
@@ -140,8 +143,8 @@ pub(crate) trait Peer {
     /// Whether [`Reads::changes`] answers.
     const TELLS_CHANGES: bool;
 
-    /// Whether [`Reads::has_news_otherwise`] answers.
-    const HAS_OTHER_POLL: bool = false;
+    /// What [`Reads::otherwise`] does, and as whom it is shown.
+    const SECOND_WAYS: &'static [(Reading, Subject)] = &[];
 
     /// Makes an empty store in the empty directory `directory`.
     fn create(directory: &Path, sync: Sync) -> Result<(Self::Writer, Self::Reader)>;
