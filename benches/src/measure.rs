@@ -1,7 +1,7 @@
 //! How time is taken.
 //!
-//! Cases that are compared stand in one group and are measured one right after the other, in an order that
-//! rotates from round to round, so that whatever else the machine does meets all of them alike. An
+//! Cases that are compared stand in one group and take turns several times in a round, in an order that
+//! rotates, so that whatever else the machine and its disk do meets all of them alike. An
 //! operation that leaves things as they are is repeated within a sample until the clock's own cost no
 //! longer counts; any other is timed alone. Preparing an operation, and freeing what it gave, is not timed.
 
@@ -17,6 +17,8 @@ const SAMPLE_MIN: Duration = Duration::from_micros(20);
 const REPEATS_MAX: u32 = 1 << 20;
 /// Samples from which is told how long a sample takes.
 const CALIBRATION_SAMPLES: u32 = 3;
+/// How often the cases of a group take turns in a round.
+const TURNS: usize = 10;
 /// A case whose single sample takes longer than this part of its budget is not warmed up again.
 const WARM_UP_PART: u32 = 4;
 
@@ -34,6 +36,8 @@ pub(crate) struct Case<'store> {
     /// In how many rounds it is measured.
     rounds_max: usize,
     rounds: Vec<Vec<f64>>,
+    /// What the round that goes on has taken so far, preparation included.
+    spent: Duration,
 }
 
 impl<'store> Case<'store> {
@@ -44,8 +48,16 @@ impl<'store> Case<'store> {
 
     /// An operation that is prepared before each time, at most `samples_max` times in a round.
     pub(crate) fn single(key: Key, samples_max: usize, sample: Sample<'store>) -> Self {
-        let rounds_max = usize::MAX;
-        Self { key, sample, repeats: 1, is_repeatable: false, samples_max, rounds_max, rounds: Vec::new() }
+        Self {
+            key,
+            sample,
+            repeats: 1,
+            is_repeatable: false,
+            samples_max,
+            rounds_max: usize::MAX,
+            rounds: Vec::new(),
+            spent: Duration::ZERO,
+        }
     }
 
     /// The same in the first `rounds_max` rounds only: for what takes long and tells little more the second
@@ -77,15 +89,18 @@ impl<'store> Case<'store> {
         took.as_secs_f64() * 1e9 / f64::from(self.repeats)
     }
 
-    fn run_round(&mut self, budget: Duration) -> Result<()> {
+    /// Warms up and begins a round.
+    fn begin_round(&mut self, budget: Duration) -> Result<()> {
+        self.spent = Duration::ZERO;
         let last_ns = self.rounds.last().and_then(|round| round.last()).copied();
+        let mut round = Vec::new();
         match last_ns {
             None => {
                 let took = self.calibrate(budget)?;
                 if took > budget {
                     // So long a sample leaves nothing to warm up: it counts.
-                    self.rounds.push(vec![self.operation_ns(took)]);
-                    return Ok(());
+                    round.push(self.operation_ns(took));
+                    self.spent = took;
                 }
             }
             Some(operation_ns) => {
@@ -95,11 +110,20 @@ impl<'store> Case<'store> {
                 }
             }
         }
-        let start = Instant::now();
-        let mut round = Vec::new();
-        while round.is_empty() || (round.len() < self.samples_max && start.elapsed() < budget) {
+        self.rounds.push(round);
+        Ok(())
+    }
+
+    /// Measures until as much of the round's budget is spent, and as many samples are taken, as `turns` may.
+    fn take_turn(&mut self, turns: usize, budget: Duration) -> Result<()> {
+        let allowed = budget.mul_f64(as_float(turns) / as_float(TURNS));
+        let samples_max = (self.samples_max * turns).div_ceil(TURNS);
+        let Some(mut round) = self.rounds.pop() else { return Ok(()) };
+        let (before, start) = (self.spent, Instant::now());
+        while round.is_empty() || (round.len() < samples_max && self.spent < allowed) {
             let took = (self.sample)(self.repeats)?;
             round.push(self.operation_ns(took));
+            self.spent = before + start.elapsed();
         }
         self.rounds.push(round);
         Ok(())
@@ -187,12 +211,17 @@ pub(crate) fn measure(
             if let Some(case) = group.first() {
                 progress(&format!("round {} of {}: {}", round + 1, plan.rounds, case.key.operation));
             }
-            for place in 0..count {
-                let case = &mut group[(place + round) % count];
-                if round >= case.rounds_max {
-                    continue;
+            for turn in 0..TURNS {
+                for place in 0..count {
+                    let case = &mut group[(place + round + turn) % count];
+                    if round >= case.rounds_max {
+                        continue;
+                    }
+                    if turn == 0 {
+                        case.begin_round(budget).with_context(|| case.key.to_string())?;
+                    }
+                    case.take_turn(turn + 1, budget).with_context(|| case.key.to_string())?;
                 }
-                case.run_round(budget).with_context(|| case.key.to_string())?;
             }
         }
     }
@@ -228,6 +257,28 @@ mod tests {
         let mut case = Case::repeatable(key(Subject::Ambient), Box::new(sample));
         case.calibrate(Duration::from_millis(1)).unwrap();
         assert_eq!(case.repeats, 32, "the first power of two that takes 20 µs");
+    }
+
+    #[test]
+    fn cases_of_a_group_take_turns() {
+        let order = std::cell::RefCell::new(Vec::new());
+        let case = |subject| {
+            let order = &order;
+            let sample = move |_| {
+                order.borrow_mut().push(subject);
+                Ok(Duration::ZERO)
+            };
+            Case::single(key(subject), 1_000, Box::new(sample))
+        };
+        let groups = vec![vec![case(Subject::Ambient), case(Subject::Sqlite)]];
+        measure(groups, Plan { rounds: 1, budget_ms: 3_600_000 }, &mut |_| ()).unwrap();
+        let mut order = order.into_inner();
+        order.dedup();
+        assert_eq!(
+            order.len(),
+            TURNS + 1,
+            "each goes on where the other left off, and is first every other time"
+        );
     }
 
     #[test]
