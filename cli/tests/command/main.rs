@@ -14,4 +14,5 @@ mod serving;
 mod settings;
 mod terminal;
 mod voice;
+mod watching;
 mod writing;

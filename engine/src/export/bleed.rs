@@ -13,7 +13,18 @@ use crate::view::TranscriptLine;
 const COMPARED_WORDS_MIN: usize = 3;
 
 /// Which of `lines` are kept, one answer each.
-pub(super) fn kept(lines: &[TranscriptLine]) -> Vec<bool> {
+///
+/// ```
+/// use ambient_engine::Track;
+/// use ambient_engine::export::bleed;
+/// use ambient_engine::view::TranscriptLine;
+/// let line = |track, text: &str| {
+///     TranscriptLine { track, start_ms: 0, end_ms: 900, speaker: None, text: text.to_owned() }
+/// };
+/// let lines = [line(Track::Call, "That is a good idea."), line(Track::Room, "that is good idea")];
+/// assert_eq!(bleed::kept(&lines), [true, false]);
+/// ```
+pub fn kept(lines: &[TranscriptLine]) -> Vec<bool> {
     let calls = CallLines::new(lines);
     lines.iter().map(|line| line.track != Track::Room || !calls.hold_copy_of(line)).collect()
 }

@@ -4,7 +4,7 @@
 //! same bytes everywhere. What was said cannot break the form: line breaks in it become spaces, and what
 //! a format reads as its own mark is written so that it does not.
 
-mod bleed;
+pub mod bleed;
 mod cues;
 mod description;
 mod jsonl;

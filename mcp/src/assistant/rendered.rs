@@ -1,6 +1,15 @@
 //! A line as it is shown to the assistant: `[MM:SS] who: text`.
 
+use ambient_engine::export::bleed;
+use ambient_engine::view::TranscriptLine;
 use ambient_engine::{FoldedLine, Track};
+
+/// The `lines` from the one numbered `from` on, without those of the room that are a copy of one of the call.
+pub(super) fn rendered_once(lines: &[FoldedLine], from: usize) -> Vec<String> {
+    let compared: Vec<TranscriptLine> = lines.iter().map(|line| line.clone().into()).collect();
+    let kept = lines.iter().zip(bleed::kept(&compared)).skip(from);
+    kept.filter(|(_, is_kept)| *is_kept).map(|(line, _)| rendered(line)).collect()
+}
 
 /// The line as text. Minutes go on beyond 59.
 pub(super) fn rendered(line: &FoldedLine) -> String {

@@ -16,7 +16,6 @@ use super::echo::{Utterance, is_echo, repeats};
 use super::gate::hold;
 use super::heartbeat::Activity;
 use super::meeting::{Leaving, Meeting};
-use super::rendered::rendered;
 use super::watch::notice;
 use super::words::says_name;
 use super::{Assistant, readable_lines, refused, unreadable};
@@ -30,6 +29,8 @@ pub(crate) const WAIT_DEFAULT_S: u64 = 30;
 pub(crate) const WAIT_MAX_S: u64 = 120;
 /// How often it is looked whether the assistant was turned off.
 const SWITCH_EVERY: Duration = Duration::from_millis(500);
+/// How many lines from before a new one may be a copy of.
+const COMPARED_LINES: u64 = 20;
 /// How often whoever wants to hear it is told that the wait goes on.
 const REPORT_EVERY_S: u64 = 5;
 
@@ -126,13 +127,18 @@ impl<'a> Wait<'a> {
         meeting: &'a Arc<Meeting>,
         since: Option<u64>,
     ) -> Result<Self, ReadError> {
+        let mut reader = meeting.session.read_log(Mapping::On)?;
+        let lines = reader.snapshot()?.lines();
+        // A line that is not there yet is not waited for.
+        let next = since.unwrap_or_else(|| meeting.next()).min(lines);
+        let before = readable_lines(&mut reader, next.saturating_sub(COMPARED_LINES), next)?;
         Ok(Self {
             assistant,
             meeting,
-            reader: meeting.session.read_log(Mapping::On)?,
+            reader,
             settings: assistant.switch.settings(),
-            batch: Batch::default(),
-            next: since.unwrap_or_else(|| meeting.next()),
+            batch: Batch::behind(before),
+            next,
             began: Instant::now(),
             switch_seen: None,
         })
@@ -178,8 +184,6 @@ impl<'a> Wait<'a> {
         let snapshot = self.reader.snapshot()?;
         let until = if is_over { snapshot.lines() } else { snapshot.durable_lines()? };
         if self.next >= until {
-            // Also where a client asks from a line that is not there.
-            self.next = until;
             return Ok(());
         }
         let lines = readable_lines(&mut self.reader, self.next, until)?;
@@ -187,13 +191,14 @@ impl<'a> Wait<'a> {
         let now = self.began.elapsed();
         for line in lines {
             if self.is_own_voice(&line, &said) {
-                self.batch.leave_out(rendered(&line));
+                self.batch.leave_out(&line);
             } else {
                 let name = &self.settings.name;
                 let is_named = says_name(line.text(), name) && !repeats(line.text(), &notice(name));
-                self.batch.add(rendered(&line), is_named, now);
+                self.batch.add(line, is_named, now);
             }
         }
+        self.batch.pass_over_copies();
         self.next = until;
         Ok(())
     }
@@ -204,7 +209,8 @@ impl<'a> Wait<'a> {
     }
 
     fn reply(self, over: Option<Leaving>) -> Result<WaitReply, ToolError> {
-        let Batch { lines, left_out, is_named, .. } = self.batch;
+        let lines = self.batch.shown();
+        let Batch { left_out, is_named, .. } = self.batch;
         let mut reply = WaitReply {
             status: "live",
             lines,

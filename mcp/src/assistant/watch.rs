@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::heartbeat::Activity;
 use super::meeting::{Leaving, Meeting, keep};
 use super::minutes::{Minutes, append};
-use super::rendered::rendered;
+use super::rendered::rendered_once;
 use super::voice::{Voice, VoiceCommand, VoiceError};
 use super::{Assistant, Limits, Stop, Stopping, readable_lines, refused, unreadable};
 use crate::call::Call;
@@ -173,7 +173,7 @@ fn watching(
         watching: meeting.id().to_owned(),
         you_are: settings.name.clone(),
         notice_spoken,
-        recent: recent.iter().map(rendered).collect(),
+        recent: rendered_once(&recent, 0),
         limits: Limits {
             cooldown_s: settings.cooldown_s,
             max_per_meeting: settings.max_per_meeting,

@@ -67,6 +67,21 @@ fn a_line_that_was_hidden_is_passed_over() {
 }
 
 #[test]
+fn what_the_loudspeaker_says_comes_once() {
+    let mut meeting = Meeting::begin();
+    meeting.with_client(|meeting, client| {
+        client.answer("watch_meeting", &json!({}));
+        meeting.append(&[said(Track::Room, 900_100, "that is a good idea")]);
+        meeting.append(&[said(Track::Call, 900_000, "That is a good idea.")]);
+        meeting.say(903_000, "Claude?");
+        let heard = wait(client);
+        let lines =
+            ["[15:00] someone on the call: That is a good idea.", "[15:03] someone in the room: Claude?"];
+        assert_eq!((&heard["lines"], &heard["next"]), (&json!(lines), &json!(3)));
+    });
+}
+
+#[test]
 fn what_a_cancelled_wait_had_gathered_comes_with_the_next() {
     let mut meeting = Meeting::begin();
     meeting.with_client(|meeting, client| {
