@@ -6,6 +6,7 @@
 //! computed. No audio, no models, no JSON-RPC, no terminal and no async here.
 
 mod clock;
+pub mod editing;
 mod event;
 pub mod export;
 mod fold;
