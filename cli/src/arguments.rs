@@ -3,12 +3,18 @@
 //! One definition serves parsing, help and completions. Every verb leads its help with examples, because
 //! that is what people read; `command` puts them there.
 
+mod editing;
+
 use std::path::PathBuf;
 
 use ambient_engine::export::ExportFormat;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+
+pub(crate) use editing::{
+    BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Why,
+};
 
 /// How help is laid out: what it is, examples, then the details.
 const HELP_TEMPLATE: &str =
@@ -91,6 +97,85 @@ Examples:
   ambient export latest --format text --out -
   ambient export latest --format jsonl --out old-layout")]
     Export(Export),
+
+    /// Say who spoke
+    #[command(before_help = "\
+Examples:
+  ambient name latest call-1 Priya
+  ambient name latest call-1 call-3 \"Priya N.\"
+  ambient name latest --line 12 Ben
+  ambient name latest --from 1:20 --to 2:05 --track room Ben --dry-run")]
+    Name(Name),
+
+    /// Put the words in that were said, where others were heard
+    #[command(before_help = "\
+Examples:
+  ambient repair latest Crea Priya
+  ambient repair latest Crea Priya --all --dry-run
+  ambient repair latest --regex \"(?i)cloud ?flow\" Cloudflare --all
+  ambient repair latest uh \"\" --line 12")]
+    Repair(RepairWords),
+
+    /// Take lines out of what everyone reads; what was heard stays in the log
+    #[command(before_help = "\
+Examples:
+  ambient hide latest --line 12
+  ambient hide latest --from 14:00 --to 15:30 --reason private
+  ambient hide latest --words \"my salary\"
+  ambient hide latest --secrets --dry-run")]
+    Hide(Hide),
+
+    /// Show hidden lines again
+    #[command(before_help = "\
+Examples:
+  ambient unhide latest --line 12
+  ambient unhide latest --all")]
+    Unhide(Unhide),
+
+    /// Take back what the last command did to a session's lines
+    #[command(before_help = "\
+Examples:
+  ambient undo latest
+  ambient undo latest --dry-run
+  ambient undo latest --seq 14")]
+    Undo(BackOrForth),
+
+    /// Do again what was taken back
+    #[command(before_help = "\
+Examples:
+  ambient redo latest
+  ambient redo latest --seq 14")]
+    Redo(BackOrForth),
+
+    /// List everything that was done to a session's lines
+    #[command(before_help = "\
+Examples:
+  ambient edits latest
+  ambient edits latest --json")]
+    Edits(ListEdits),
+
+    /// Tell why a line reads as it does
+    #[command(before_help = "\
+Examples:
+  ambient why latest 12
+  ambient why latest 12 --json")]
+    Why(Why),
+
+    /// Show which lines read differently at two moments
+    #[command(before_help = "\
+Examples:
+  ambient diff latest --from 120
+  ambient diff latest --from 2026-03-01T10:00 --to 2026-03-01T11:30
+  ambient diff latest --json")]
+    Diff(Diff),
+
+    /// Say something about a whole session: its name, notes, tags, whether it is kept
+    #[command(before_help = "\
+Examples:
+  ambient meta latest name \"Weekly planning\"
+  ambient meta latest tag roadmap
+  ambient meta latest pinned yes")]
+    Meta(Meta),
 
     /// Turn a session of the older JSONL layout into one with a log
     #[command(before_help = "\

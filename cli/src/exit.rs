@@ -12,12 +12,13 @@ use ambient_capture::models::directory::DirectoryError;
 use ambient_capture::models::fetch::FetchError;
 use ambient_capture::models::import::ImportError;
 use ambient_capture::recognizer::RecognizeError;
+use ambient_engine::editing::{EditError, PatternError};
 use ambient_engine::export::JsonlWriteError;
 use ambient_engine::jsonl::JsonlImportError;
 use ambient_engine::session::WorkLockError;
 use ambient_engine::settings::SettingsError;
 use ambient_engine::view::ViewError;
-use ambient_engine::{LockError, OpenError};
+use ambient_engine::{AppendError, LockError, OpenError};
 
 use crate::output::StdoutError;
 
@@ -93,7 +94,11 @@ fn of_cause(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.downcast_ref::<StdoutError>().is_some_and(StdoutError::is_broken_pipe) {
         return Some(Exit::Done);
     }
-    of_settings(cause).or_else(|| of_session(cause)).or_else(|| of_models(cause)).or_else(|| of_audio(cause))
+    of_settings(cause)
+        .or_else(|| of_editing(cause))
+        .or_else(|| of_session(cause))
+        .or_else(|| of_models(cause))
+        .or_else(|| of_audio(cause))
 }
 
 fn of_settings(cause: &(dyn Error + 'static)) -> Option<Exit> {
@@ -101,6 +106,23 @@ fn of_settings(cause: &(dyn Error + 'static)) -> Option<Exit> {
         SettingsError::UnknownKey(_) | SettingsError::BadValue { .. } => Some(Exit::Usage),
         _ => None,
     }
+}
+
+fn of_editing(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    match cause.downcast_ref() {
+        Some(EditError::NotAName { .. } | EditError::Pattern(_) | EditError::SeveralLines { .. }) => {
+            return Some(Exit::Usage);
+        }
+        Some(EditError::NoSuchLine { .. } | EditError::NoSuchEdit { .. } | EditError::NotHeld(_)) => {
+            return Some(Exit::NotFound);
+        }
+        Some(EditError::NothingSelected) => return Some(Exit::NotFound),
+        _ => {}
+    }
+    if let Some(AppendError::Lock(LockError::Busy { .. })) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
+    cause.downcast_ref::<PatternError>().map(|_| Exit::Usage)
 }
 
 fn of_session(cause: &(dyn Error + 'static)) -> Option<Exit> {

@@ -5,6 +5,7 @@
 //! through `exit`.
 
 mod arguments;
+mod changes;
 mod client_input;
 mod exit;
 mod interrupt;
@@ -41,6 +42,16 @@ fn run(verb: Verb) -> Exit {
         Verb::Sessions(reading) => verb::sessions::run(&reading),
         Verb::Show(show) => verb::show::run(&show),
         Verb::Export(export) => verb::export::run(&export),
+        Verb::Name(name) => verb::name::run(&name),
+        Verb::Repair(repair) => verb::repair::run(&repair),
+        Verb::Hide(hide) => verb::hide::run(&hide),
+        Verb::Unhide(unhide) => verb::unhide::run(&unhide),
+        Verb::Undo(undo) => verb::undo::run(&undo),
+        Verb::Redo(redo) => verb::redo::run(&redo),
+        Verb::Edits(list) => verb::edits::run(&list),
+        Verb::Why(why) => verb::why::run(&why),
+        Verb::Diff(diff) => verb::diff::run(&diff),
+        Verb::Meta(meta) => verb::meta::run(&meta),
         Verb::Import(import) => verb::import::run(&import),
         Verb::Models(models) => verb::models::run(models),
         Verb::Mcp(serve) => verb::mcp::run(&serve),

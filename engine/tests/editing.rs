@@ -2,8 +2,6 @@
 
 // The allowance for tests does not reach the functions that tests share.
 #![allow(clippy::unwrap_used)]
-// A method of a draft is one for a draft of one lifetime; what is wanted is one for any.
-#![allow(clippy::redundant_closure_for_method_calls)]
 
 use std::fs;
 
@@ -11,7 +9,7 @@ use ambient_engine::editing::{
     self, Draft, EditError, LineChange, Matching, Pattern, Reach, Repair, Selection,
 };
 use ambient_engine::session::{Directory, SessionDirectory, SessionId, Work, WorkLock, write_derived_files};
-use ambient_engine::{Change, Edit, Event, Finished, Line, Mapping, Options, Track};
+use ambient_engine::{Change, Edit, Event, Finished, Line, Mapping, MetaChange, Moment, Options, Track};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -107,7 +105,7 @@ fn a_label_becomes_a_name_everywhere_and_undo_takes_the_whole_command_back() {
     assert_eq!(changes[2].before.speaker.as_deref(), Some("call-2"));
     assert_eq!(session.reads()[3], "Priya: yes");
     assert!(session.document().contains("Priya"), "{}", session.document());
-    let back = session.apply(|draft| draft.undo()).unwrap();
+    let back = session.apply(|draft| draft.undo(None)).unwrap();
     assert_eq!(back.len(), 3);
     assert_eq!(back[0].after.speaker.as_deref(), Some("room-1"), "what comes back is said");
     assert_eq!(session.reads()[3], "call-2: yes");
@@ -180,7 +178,7 @@ fn hidden_lines_come_back_by_unhide_and_go_again_by_redo() {
     let changes = session.apply(|draft| draft.unhide(&all)).unwrap();
     assert_eq!((changes.len(), changes[0].after.hidden.as_deref()), (1, None));
     assert!(matches!(session.apply(|draft| draft.unhide(&all)), Err(EditError::NoneHidden)));
-    session.apply(|draft| draft.redo()).unwrap();
+    session.apply(|draft| draft.redo(None)).unwrap();
     assert_eq!(session.reads().len(), 3);
 }
 
@@ -204,25 +202,25 @@ fn undo_and_redo_walk_back_and_forth() {
         session.apply(|draft| draft.name(&numbered(0), name)).unwrap();
     }
     let speaker = || session.reads()[0].split(':').next().unwrap().to_owned();
-    session.apply(|draft| draft.undo()).unwrap();
-    session.apply(|draft| draft.undo()).unwrap();
+    session.apply(|draft| draft.undo(None)).unwrap();
+    session.apply(|draft| draft.undo(None)).unwrap();
     assert_eq!(speaker(), "Ada");
-    session.apply(|draft| draft.redo()).unwrap();
+    session.apply(|draft| draft.redo(None)).unwrap();
     assert_eq!(speaker(), "Ben");
-    session.apply(|draft| draft.redo()).unwrap();
+    session.apply(|draft| draft.redo(None)).unwrap();
     assert_eq!(speaker(), "Cem");
-    assert!(matches!(session.apply(|draft| draft.redo()), Err(EditError::NothingToRedo(_))));
-    session.apply(|draft| draft.undo()).unwrap();
+    assert!(matches!(session.apply(|draft| draft.redo(None)), Err(EditError::NothingToRedo(_))));
+    session.apply(|draft| draft.undo(None)).unwrap();
     session.apply(|draft| draft.name(&numbered(0), "Dee")).unwrap();
     assert!(
-        matches!(session.apply(|draft| draft.redo()), Err(EditError::NothingToRedo(_))),
+        matches!(session.apply(|draft| draft.redo(None)), Err(EditError::NothingToRedo(_))),
         "the past has changed"
     );
     for _ in 0..3 {
-        session.apply(|draft| draft.undo()).unwrap();
+        session.apply(|draft| draft.undo(None)).unwrap();
     }
     assert_eq!(speaker(), "room-1");
-    let error = session.apply(|draft| draft.undo()).unwrap_err().to_string();
+    let error = session.apply(|draft| draft.undo(None)).unwrap_err().to_string();
     assert!(error.starts_with("nothing to undo in ") && error.ends_with(ID), "{error}");
 }
 
@@ -230,17 +228,17 @@ fn undo_and_redo_walk_back_and_forth() {
 fn edits_are_taken_back_by_number() {
     let session = talk();
     session.apply(|draft| draft.name(&numbered(0), "Ada")).unwrap();
-    session.apply(|draft| draft.undo_edit(1)).unwrap();
+    session.apply(|draft| draft.undo(Some(1))).unwrap();
     assert_eq!(session.reads()[1], "?: morning", "a machine's label, too");
     let text = |result: Result<Vec<LineChange>, EditError>| result.unwrap_err().to_string();
-    assert_eq!(text(session.apply(|draft| draft.undo_edit(1))), "edit 1 is already reverted");
+    assert_eq!(text(session.apply(|draft| draft.undo(Some(1)))), "edit 1 is already reverted");
     assert_eq!(
-        text(session.apply(|draft| draft.undo_edit(5))),
+        text(session.apply(|draft| draft.undo(Some(5)))),
         "edit 5 is itself a revert — undo the edit it names instead"
     );
-    assert!(text(session.apply(|draft| draft.undo_edit(6))).starts_with("no edit 6 in "));
-    assert_eq!(text(session.apply(|draft| draft.redo_edit(4))), "edit 4 is not reverted");
-    session.apply(|draft| draft.redo_edit(1)).unwrap();
+    assert!(text(session.apply(|draft| draft.undo(Some(6)))).starts_with("no edit 6 in "));
+    assert_eq!(text(session.apply(|draft| draft.redo(Some(4)))), "edit 4 is not reverted");
+    session.apply(|draft| draft.redo(Some(1))).unwrap();
     assert_eq!(session.reads()[1], "call-1: morning");
 }
 
@@ -257,14 +255,68 @@ fn a_session_that_is_recorded_can_be_edited_and_its_files_are_left_to_the_record
 }
 
 #[test]
+fn what_is_said_about_a_session_is_in_its_files_at_once() {
+    let session = talk();
+    let changes = vec![MetaChange::Name(Some("Planning".into())), MetaChange::Tag("roadmap".into())];
+    editing::describe(&session.directory, changes).unwrap();
+    let read = || fs::read_to_string(session.root.path().join(ID).join("session.json")).unwrap();
+    assert!(read().contains("Planning") && read().contains("roadmap"), "{}", read());
+    assert!(session.document().contains("Planning"), "{}", session.document());
+    editing::describe(&session.directory, vec![MetaChange::Untag("roadmap".into())]).unwrap();
+    assert!(!read().contains("roadmap"));
+    let empty = editing::describe(&session.directory, vec![MetaChange::Tag(" ".into())]);
+    assert!(matches!(empty, Err(EditError::NotAName { .. })));
+}
+
+#[test]
 fn a_session_of_the_older_layout_is_refused_with_what_to_do() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join(ID)).unwrap();
     fs::write(root.path().join(ID).join("raw.jsonl"), "").unwrap();
     let handle = Directory::open(root.path()).unwrap();
     let session = SessionDirectory::open(&handle, &SessionId::new(ID).unwrap()).unwrap().unwrap();
-    let error = editing::apply(&session, |draft| draft.undo()).unwrap_err();
+    let error = editing::apply(&session, |draft| draft.undo(None)).unwrap_err();
     assert!(error.to_string().contains(&format!("`ambient import {ID}`")), "{error}");
+}
+
+#[test]
+fn what_was_done_can_be_read_back() {
+    let session = talk();
+    session.apply(|draft| draft.name(&numbered(0), "Ada")).unwrap();
+    session.apply(|draft| draft.undo(None)).unwrap();
+    let edits = serde_json::to_value(editing::edits(&session.directory).unwrap()).unwrap();
+    assert_eq!(edits.as_array().unwrap().len(), 6);
+    assert_eq!(
+        (&edits[4]["kind"], &edits[4]["name"], &edits[4]["by"]),
+        (&"speaker".into(), &"Ada".into(), &"user".into())
+    );
+    assert_eq!(
+        (&edits[4]["standing"], &edits[5]["kind"], &edits[5]["edit"]),
+        (&"reverted".into(), &"revert".into(), &4.into())
+    );
+    assert_eq!(edits[0]["batch"], edits[3]["batch"], "the labels came together");
+
+    let account = editing::why(&session.directory, 0).unwrap();
+    assert_eq!((account.heard.as_str(), account.edits.len()), ("good morning Crea", 3));
+    assert!(account.file.ends_with("log/0000000000.seg") && account.offset > 0);
+    assert!(matches!(editing::why(&session.directory, 4), Err(EditError::NoSuchLine { line: 4, lines: 4 })));
+}
+
+#[test]
+fn two_moments_differ_in_what_happened_between_them() {
+    let session = talk();
+    let all_new = editing::diff(&session.directory, None, None).unwrap();
+    assert_eq!(all_new.iter().filter(|difference| difference.before.is_none()).count(), 4);
+    session.apply(|draft| draft.name(&numbered(0), "Ada")).unwrap();
+    let edits = editing::edits(&session.directory).unwrap();
+    let moment = |number: usize| Some(Moment::Event(edits[number].event));
+    let named = editing::diff(&session.directory, moment(3), None).unwrap();
+    assert_eq!(named.len(), 1);
+    assert_eq!(named[0].before.as_ref().unwrap().speaker.as_deref(), Some("room-1"));
+    assert_eq!(named[0].after.speaker.as_deref(), Some("Ada"));
+    assert_eq!(editing::diff(&session.directory, moment(4), moment(4)).unwrap(), []);
+    let backwards = editing::diff(&session.directory, moment(4), moment(3)).unwrap();
+    assert_eq!(backwards[0].after.speaker.as_deref(), Some("room-1"));
 }
 
 /// What a person can do to one of the four lines.
@@ -301,8 +353,8 @@ fn take(session: &Session, step: &Step) -> Result<Vec<LineChange>, EditError> {
         }
         Step::Hide(line) => draft.hide(&numbered(*line), Matching::Any, "no"),
         Step::Unhide(line) => draft.unhide(&numbered(*line)),
-        Step::Undo => draft.undo(),
-        Step::Redo => draft.redo(),
+        Step::Undo => draft.undo(None),
+        Step::Redo => draft.redo(None),
     })
 }
 
@@ -327,9 +379,9 @@ proptest! {
                 prop_assert_eq!(&change.after, &editing::Meaning::from(&reads), "what was told is so");
             }
             if matches!(step, Step::Name(..) | Step::Repair(..) | Step::Hide(_)) {
-                session.apply(|draft| draft.undo()).unwrap();
+                session.apply(|draft| draft.undo(None)).unwrap();
                 prop_assert_eq!(session.reads(), before);
-                session.apply(|draft| draft.redo()).unwrap();
+                session.apply(|draft| draft.redo(None)).unwrap();
                 prop_assert_eq!(session.reads(), after);
             }
         }

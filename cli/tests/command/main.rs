@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod doctor;
+mod editing;
 mod first_light;
 mod help;
 mod importing;

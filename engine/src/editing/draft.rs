@@ -6,9 +6,9 @@ use std::path::Path;
 use super::{EditError, LineChange};
 use crate::jsonl::state::TRANSCRIPT_FILE;
 use crate::session::native::holds_log;
-use crate::session::{SessionDirectory, Work, WorkLock, write_derived_files};
+use crate::session::{self, SessionDirectory, SessionMetadata, Work, WorkLock, write_derived_files};
 use crate::view::ViewError;
-use crate::{AppendError, Edit, Event, Mapping, Options, PlacedEdit, Snapshot, fold};
+use crate::{AppendError, Edit, Event, Mapping, MetaChange, Options, PlacedEdit, Snapshot, fold};
 
 /// A session as it is while a change is decided. Its methods look at the lines and give the edits that
 /// make up the change.
@@ -48,19 +48,49 @@ pub fn apply(
     session: &SessionDirectory,
     decide: impl FnOnce(&mut Draft<'_>) -> Result<Vec<Edit>, EditError>,
 ) -> Result<Vec<LineChange>, EditError> {
+    let mut changes = Vec::new();
+    append(session, |draft| {
+        let edits = decide(draft)?;
+        changes = draft.changes(&edits)?;
+        Ok(edits.into_iter().map(Event::Edit).collect())
+    })?;
+    Ok(changes)
+}
+
+/// Appends the events that `decide` gives as one batch, and renews what is derived from the log.
+fn append(
+    session: &SessionDirectory,
+    decide: impl FnOnce(&mut Draft<'_>) -> Result<Vec<Event>, EditError>,
+) -> Result<(), EditError> {
     require_log(session)?;
     let mut log = session.open_log(Options::default())?;
     let mut reader = session.read_log(Mapping::On)?;
-    let mut changes = Vec::new();
     log.append_decided(|| {
-        let mut draft = Draft { snapshot: reader.snapshot()?, directory: session.directory().path() };
-        let edits = decide(&mut draft)?;
-        changes = draft.changes(&edits)?;
-        Ok::<_, EditError>(edits.into_iter().map(Event::Edit).collect())
+        decide(&mut Draft { snapshot: reader.snapshot()?, directory: session.directory().path() })
     })?;
     log.close()?;
-    renew_derived_files(session).map_err(EditError::Derived)?;
-    Ok(changes)
+    renew_derived_files(session).map_err(EditError::Derived)
+}
+
+/// Changes what is said about the whole session: its name, notes, tags, whether it is kept. All of
+/// `changes` come in one batch. Gives what is said about it then.
+///
+/// # Errors
+/// As [`apply`]; a name or a tag is empty or has several lines.
+pub fn describe(session: &SessionDirectory, changes: Vec<MetaChange>) -> Result<SessionMetadata, EditError> {
+    for change in &changes {
+        if let MetaChange::Name(Some(word)) | MetaChange::Tag(word) | MetaChange::Untag(word) = change {
+            if word.trim().is_empty() {
+                return Err(EditError::NotAName { name: word.clone(), why: "it is empty" });
+            }
+            if word.contains(char::is_control) {
+                return Err(EditError::NotAName { name: word.clone(), why: "it has to be on one line" });
+            }
+        }
+    }
+    append(session, |_| Ok(changes.into_iter().map(Event::Meta).collect()))?;
+    let mut reader = session.read_log(Mapping::On)?;
+    session::describe(session, &mut reader).map_err(EditError::Derived)
 }
 
 /// Tells what [`apply`] would do, and does nothing.
@@ -81,7 +111,8 @@ pub fn preview(
     draft.changes(&edits)
 }
 
-fn require_log(session: &SessionDirectory) -> Result<(), EditError> {
+/// Fails for a session that has no log.
+pub(super) fn require_log(session: &SessionDirectory) -> Result<(), EditError> {
     if holds_log(session.directory())? {
         Ok(())
     } else {

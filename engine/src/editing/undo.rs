@@ -11,11 +11,19 @@ use super::{Draft, EditError};
 use crate::{Change, Edit, EditTarget, NumberedEdit, Standing};
 
 impl Draft<'_> {
-    /// Takes back what the newest command of a person did that is not taken back yet.
+    /// Takes back the edit with the number `edit`, whoever made it; without one, what the newest command of
+    /// a person did that is not taken back yet.
     ///
     /// # Errors
-    /// There is none.
-    pub fn undo(&mut self) -> Result<Vec<Edit>, EditError> {
+    /// There is none, it takes something back itself, or it is taken back already.
+    pub fn undo(&mut self, edit: Option<u64>) -> Result<Vec<Edit>, EditError> {
+        if let Some(number) = edit {
+            let edit = self.edit(number)?;
+            return match edit.standing {
+                Standing::Reverted => Err(EditError::AlreadyReverted(number)),
+                _ => Ok(vec![revert(&edit.placed)]),
+            };
+        }
         let edits = self.snapshot.edits()?;
         let counts = |edit: &&NumberedEdit| edit.placed.edit.is_by_person() && is_live_change(edit);
         let newest = edits.iter().rev().find(counts);
@@ -24,38 +32,23 @@ impl Draft<'_> {
         Ok(of_batch.map(|edit| revert(&edit.placed)).collect())
     }
 
-    /// Takes back the edit with this number, whoever made it.
+    /// Does the edit with the number `edit` again, which was taken back; without one, all that was taken
+    /// back last.
     ///
     /// # Errors
-    /// There is none, it takes something back itself, or it is taken back already.
-    pub fn undo_edit(&mut self, number: u64) -> Result<Vec<Edit>, EditError> {
-        let edit = self.edit(number)?;
-        match edit.standing {
-            Standing::Reverted => Err(EditError::AlreadyReverted(number)),
-            _ => Ok(vec![revert(&edit.placed)]),
+    /// There is none, it takes something back itself, or it still counts; nothing was taken back, or a
+    /// person has changed something since.
+    pub fn redo(&mut self, edit: Option<u64>) -> Result<Vec<Edit>, EditError> {
+        if let Some(number) = edit {
+            let edit = self.edit(number)?;
+            return match edit.standing {
+                Standing::Reverted => Ok(vec![again(&edit.placed.edit)]),
+                _ => Err(EditError::NotReverted(number)),
+            };
         }
-    }
-
-    /// Does again what was taken back last.
-    ///
-    /// # Errors
-    /// Nothing was, or a person has changed something since.
-    pub fn redo(&mut self) -> Result<Vec<Edit>, EditError> {
         let edits = self.snapshot.edits()?;
         let nothing = || EditError::NothingToRedo(self.directory.to_owned());
-        pile(&edits).pop().filter(|again| !again.is_empty()).ok_or_else(nothing)
-    }
-
-    /// Does the edit with this number again, which was taken back.
-    ///
-    /// # Errors
-    /// There is none, it takes something back itself, or it still counts.
-    pub fn redo_edit(&mut self, number: u64) -> Result<Vec<Edit>, EditError> {
-        let edit = self.edit(number)?;
-        match edit.standing {
-            Standing::Reverted => Ok(vec![again(&edit.placed.edit)]),
-            _ => Err(EditError::NotReverted(number)),
-        }
+        pile(&edits).pop().ok_or_else(nothing)
     }
 
     /// The edit with this number, which is no revert.
