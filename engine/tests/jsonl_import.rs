@@ -451,6 +451,19 @@ fn a_hundred_thousand_lines_come_and_go() {
     assert!(reading(&place.root(), ID).lines == reading(&place.elsewhere(), ID).lines);
 }
 
+#[test]
+fn a_line_that_is_edited_and_edited_back_ten_thousand_times_costs_each_of_them_once() {
+    // Reading the edits of the line again for each revert took minutes.
+    let edits: String = (0..10_000)
+        .map(|number| speaker("room", 0, "Ana", "user", AT) + &revert(2 * number, "user", AT))
+        .chain([speaker("room", 0, "Bo", "user", AT), revert(0, "user", AT), revert(20_000, "user", AT)])
+        .collect();
+    let place = Place::new(line("room", 0, "hello").as_bytes(), edits.as_bytes());
+    assert_eq!(place.elsewhere_to_root().unwrap().edits, 20_003);
+    assert!(exported(&place.root(), ID).edits == edits.as_bytes());
+    assert_eq!(reading(&place.root(), ID).lines, reading(&place.elsewhere(), ID).lines);
+}
+
 /// Records as the predecessor writes them.
 fn canonical_raw() -> impl Strategy<Value = String> {
     let track = prop_oneof![Just("room"), Just("call")];

@@ -48,8 +48,9 @@ pub fn jsonl(session: &SessionDirectory) -> Result<JsonlFiles, ViewError> {
     let mut reader = session.read_log(Mapping::On)?;
     let metadata = describe(session, &mut reader)?;
     let mut files = Files::default();
-    for recorded in &reader.snapshot()?.events()? {
-        files.note(recorded);
+    // By value: each event goes when it has become text, so that not all of it is held twice.
+    for recorded in reader.snapshot()?.events()? {
+        files.note(&recorded);
     }
     let transcript = match metadata.finished_at {
         Some(_) => Some(document(&mut reader, &metadata)?.into_bytes()),

@@ -8,7 +8,7 @@ use super::JsonlImportError;
 use super::source::Source;
 use crate::jsonl::written::micros;
 use crate::session::SessionDirectory;
-use crate::{AppendError, Clock, Durability, Event, Kept, KeptFile, Log, Options};
+use crate::{AppendError, Clock, Cursor, Durability, Event, Kept, KeptFile, Log, Options};
 
 /// A batch is written at the latest once it has so many bytes.
 const BATCH_LEN_BYTES: usize = 16 << 20;
@@ -41,6 +41,7 @@ pub(super) struct LogBuilder {
     begun_us: i64,
     pending: Vec<Event>,
     pending_len_bytes: usize,
+    written: Option<Cursor>,
 }
 
 impl LogBuilder {
@@ -58,7 +59,7 @@ impl LogBuilder {
             ..Options::default()
         };
         let log = session.create_log(options)?;
-        Ok(Self { log, clock, begun_us, pending: Vec::new(), pending_len_bytes: 0 })
+        Ok(Self { log, clock, begun_us, pending: Vec::new(), pending_len_bytes: 0, written: None })
     }
 
     /// Adds an event of `len_bytes` of text.
@@ -111,11 +112,16 @@ impl LogBuilder {
     /// Writes what is pending as one batch.
     pub(super) fn flush(&mut self) -> Result<(), AppendError> {
         if !self.pending.is_empty() {
-            self.log.append(&self.pending)?;
+            self.written = Some(self.log.append(&self.pending)?);
             self.pending.clear();
             self.pending_len_bytes = 0;
         }
         Ok(())
+    }
+
+    /// The place behind everything that was written, which what is pending is not; none at the beginning.
+    pub(super) fn written(&self) -> Option<Cursor> {
+        self.written
     }
 
     /// Writes the rest and makes all of it durable.

@@ -22,7 +22,7 @@ use crate::jsonl::written::{WrittenEdit, edit_record, micros, moment};
 use crate::jsonl::{Damage, SkippedLine};
 use crate::session::SessionDirectory;
 use crate::view::ViewError;
-use crate::{Change, Edit, EditTarget, Event, KeptFile, Mapping, Reader};
+use crate::{Change, Cursor, Edit, EditTarget, Event, KeptFile, Mapping, Reader};
 
 /// Who made an edit that does not say.
 const MAKER_UNKNOWN: &str = "unknown";
@@ -43,11 +43,14 @@ struct Moment {
     at: Value,
 }
 
+/// So many edits at the most are written before it is read where they are; a batch counts whole.
+const EDITS_UNREAD_MAX: usize = 10_000;
+
 /// An edit in the log: by it a revert finds what it takes back.
 #[derive(Clone, Copy)]
 struct Appended {
     line: u64,
-    /// How many edits of that line came before.
+    /// How many edits are before it in the log.
     earlier: usize,
 }
 
@@ -65,12 +68,10 @@ pub(super) fn write(
     let mut writing = Writing {
         offset: source.offset(),
         first_lines: &lines.first,
-        session,
         text: &text,
         appended: Vec::new(),
-        edits_of: HashMap::new(),
-        targets: HashMap::new(),
-        reader: None,
+        count: 0,
+        places: Places { session, reader: None, read: log.written(), known: Vec::new() },
         batch: None,
     };
     text.each_line(log, |log, number, raw| match parsed(&raw, parse_edit) {
@@ -82,7 +83,7 @@ pub(super) fn write(
         }
     })?;
     log.flush()?;
-    edits.count = writing.edits_of.values().map(|count| *count as u64).sum();
+    edits.count = writing.count as u64;
     Ok(edits)
 }
 
@@ -100,15 +101,12 @@ impl EditRecord {
 struct Writing<'a> {
     offset: Offset,
     first_lines: &'a HashMap<Place, u64>,
-    session: &'a SessionDirectory,
     text: &'a Text<'a>,
     /// By their numbers; none for reverts, and for what is not in the log.
     appended: Vec<Option<Appended>>,
-    /// How many edits each line has in the log, reverts included.
-    edits_of: HashMap<u64, usize>,
-    /// Where those are, as far as it was asked for.
-    targets: HashMap<u64, Vec<EditTarget>>,
-    reader: Option<Reader>,
+    /// How many edits are in the log or on their way, reverts included.
+    count: usize,
+    places: Places<'a>,
     /// The moment and the maker of the edits that are being written together.
     batch: Option<(String, String)>,
 }
@@ -163,9 +161,8 @@ impl Writing<'_> {
         if !is_same {
             self.text.keep(log, raw, true)?;
         }
-        let of_line = self.edits_of.entry(line).or_default();
-        let appended = Appended { line, earlier: *of_line };
-        *of_line += 1;
+        let appended = Appended { line, earlier: self.count };
+        self.count += 1;
         let can_be_reverted = !matches!(change, Change::Revert { .. });
         self.appended.push(can_be_reverted.then_some(appended));
         let len_bytes = match raw {
@@ -186,6 +183,9 @@ impl Writing<'_> {
         let batch = (said.unwrap_or_default(), by.to_owned());
         if self.batch.as_ref() != Some(&batch) {
             log.flush()?;
+            if self.count - self.places.known.len() >= EDITS_UNREAD_MAX {
+                self.places.read_on(log.written()).map_err(JsonlImportError::from)?;
+            }
             if let Some(us) = micros(&batch.0) {
                 log.move_to(us)?;
             }
@@ -198,21 +198,38 @@ impl Writing<'_> {
     fn target(&mut self, log: &mut LogBuilder, seq: u64) -> Result<Option<(u64, EditTarget)>, Stopped> {
         let appended = usize::try_from(seq).ok().and_then(|seq| self.appended.get(seq).copied()).flatten();
         let Some(Appended { line, earlier }) = appended else { return Ok(None) };
-        if self.targets.get(&line).is_none_or(|targets| targets.len() <= earlier) {
+        if self.places.known.len() <= earlier {
             log.flush()?;
-            let targets = self.read_targets(line).map_err(JsonlImportError::from)?;
-            self.targets.insert(line, targets);
+            self.places.read_on(log.written()).map_err(JsonlImportError::from)?;
         }
-        let target = self.targets.get(&line).and_then(|targets| targets.get(earlier).copied());
-        Ok(target.map(|target| (line, target)))
+        Ok(self.places.known.get(earlier).map(|target| (line, *target)))
     }
+}
 
-    fn read_targets(&mut self, line: u64) -> Result<Vec<EditTarget>, ViewError> {
+/// Where the edits are in the log. Only the log knows, so they are read back: each once, since a line may be
+/// edited and the edit taken back any number of times.
+struct Places<'a> {
+    session: &'a SessionDirectory,
+    reader: Option<Reader>,
+    /// How far it was read.
+    read: Option<Cursor>,
+    /// In log order.
+    known: Vec<EditTarget>,
+}
+
+impl Places<'_> {
+    /// Reads what was written since, which ends at `written`: nobody else writes.
+    fn read_on(&mut self, written: Option<Cursor>) -> Result<(), ViewError> {
         let reader = match &mut self.reader {
             Some(reader) => reader,
             none => none.insert(self.session.read_log(Mapping::On)?),
         };
-        let edits = reader.snapshot()?.edits_of(line)?;
-        Ok(edits.iter().map(|edit| EditTarget { position: edit.position, seq: edit.seq }).collect())
+        for recorded in reader.snapshot()?.events_behind(self.read.as_ref())? {
+            if matches!(recorded.event, Event::Edit(_)) {
+                self.known.push(EditTarget { position: recorded.position, seq: recorded.seq });
+            }
+        }
+        self.read = written;
+        Ok(())
     }
 }
