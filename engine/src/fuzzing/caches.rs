@@ -45,7 +45,7 @@ fn known(is_closed: bool) -> Known {
         image.names.remove("head");
         return Known { image, readings, cursors };
     }
-    std::mem::forget(log);
+    // What closing it changes afterwards is not in the image.
     Known { image: memory.image(), readings, cursors }
 }
 
