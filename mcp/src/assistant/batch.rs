@@ -60,6 +60,17 @@ impl Batch {
         self.left_out.push(rendered(line));
     }
 
+    /// Takes over how a line reads now, which may be not at all.
+    pub(super) fn renew(&mut self, line: &FoldedLine) {
+        let Some(place) = self.lines.iter().position(|old| old.index == line.index) else { return };
+        if line.is_hidden() {
+            self.lines.remove(place);
+            self.earlier -= usize::from(place < self.earlier);
+        } else {
+            self.lines[place] = line.clone();
+        }
+    }
+
     /// The lines as they are shown, without copies.
     pub(super) fn shown(&self) -> Vec<String> {
         rendered_once(&self.lines, self.earlier)
@@ -91,6 +102,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_line_that_is_changed_before_it_is_handed_over_reads_as_it_does_then() {
+        let numbered = |index, text: &str| FoldedLine { index, ..line(Track::Room, 0, text) };
+        let mut batch = Batch::behind(vec![numbered(3, "before")]);
+        for (index, text) in [(4, "one"), (5, "two")] {
+            batch.add(numbered(index, text), false, Duration::ZERO);
+        }
+        let hidden = |index| FoldedLine { hidden: Some("on request".to_owned()), ..numbered(index, "") };
+        batch.renew(&FoldedLine { speaker: Some("Ana".to_owned()), ..numbered(5, "two") });
+        for gone in [hidden(3), hidden(4), hidden(9)] {
+            batch.renew(&gone);
+        }
+        assert_eq!(batch.shown(), ["[00:00] Ana: two"]);
+    }
 
     fn line(track: Track, start_ms: u64, text: &str) -> FoldedLine {
         let heard = Line {

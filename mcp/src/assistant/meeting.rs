@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ambient_engine::session::{SessionDirectory, Work, WorkLock, write_derived_files};
-use ambient_engine::{AssistantAct, ReadError};
+use ambient_engine::{AssistantAct, Cursor, ReadError};
 
 use super::heartbeat::{Activity, Heartbeat};
 use super::minutes::{Minutes, append};
@@ -68,6 +68,8 @@ pub(super) struct Meeting {
 struct State {
     /// The first line that has not been handed over.
     next: u64,
+    /// Up to where the log says how the others read.
+    told: Option<Cursor>,
     last_call: Instant,
     /// Calls that are being worked on.
     calls: u32,
@@ -76,16 +78,18 @@ struct State {
 }
 
 impl Meeting {
-    /// The meeting in `session`, read along from line `next` on.
+    /// The meeting in `session`, read along from line `next` on; how the lines before read is known up to
+    /// `told`.
     pub(super) fn new(
         session: SessionDirectory,
         minutes: Minutes,
         voice: Voice,
         heartbeat: Option<Heartbeat>,
         next: u64,
+        told: Option<Cursor>,
     ) -> Self {
-        let state =
-            State { next, last_call: Instant::now(), calls: 0, activity: Activity::Listening, left: None };
+        let (last_call, activity) = (Instant::now(), Activity::Listening);
+        let state = State { next, told, last_call, calls: 0, activity, left: None };
         Self {
             session,
             voice: Mutex::new(voice),
@@ -124,10 +128,16 @@ impl Meeting {
         self.state().next
     }
 
-    /// Notes that the lines before `next` have been.
-    pub(super) fn hand_over_to(&self, next: u64) {
+    /// Up to where the log says how those before it read.
+    pub(super) fn told(&self) -> Option<Cursor> {
+        self.state().told
+    }
+
+    /// Notes that the lines before `next` have been handed over, and how they read up to `told`.
+    pub(super) fn hand_over_to(&self, next: u64, told: Option<Cursor>) {
         let mut state = self.state();
         state.next = state.next.max(next);
+        state.told = told;
     }
 
     /// Why it was left, if it was.

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ambient_engine::settings::AssistantSettings;
-use ambient_engine::{FoldedLine, ReadError, Reader};
+use ambient_engine::{Cursor, FoldedLine, ReadError, Reader};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -78,8 +78,19 @@ pub struct Assistant {
 #[derive(Debug, Default)]
 struct Attended {
     meeting: Option<Arc<Meeting>>,
-    /// The session that was left last, and its first line that was not handed over.
-    before: Option<(String, u64)>,
+    /// The meeting that was left last.
+    before: Option<Before>,
+}
+
+/// How far a meeting that was left had been handed over.
+#[derive(Debug)]
+struct Before {
+    /// The session.
+    id: String,
+    /// Its first line that was not.
+    next: u64,
+    /// Up to where it was told how the others read.
+    told: Option<Cursor>,
 }
 
 impl Assistant {
@@ -156,7 +167,8 @@ impl Assistant {
     /// Attends `meeting` no longer, but remembers how far it was handed over.
     fn forget(&self, meeting: &Arc<Meeting>) {
         let mut attended = self.attended();
-        attended.before = Some((meeting.id().to_owned(), meeting.next()));
+        let (id, next, told) = (meeting.id().to_owned(), meeting.next(), meeting.told());
+        attended.before = Some(Before { id, next, told });
         if attended.meeting.as_ref().is_some_and(|other| Arc::ptr_eq(other, meeting)) {
             attended.meeting = None;
         }

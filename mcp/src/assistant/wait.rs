@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ambient_engine::settings::AssistantSettings;
-use ambient_engine::{Clock, FoldedLine, Mapping, ReadError, Reader, SystemClock};
+use ambient_engine::{Clock, Cursor, FoldedLine, Mapping, ReadError, Reader, SystemClock};
 use serde::Serialize;
 
 use super::batch::Batch;
@@ -16,6 +16,7 @@ use super::echo::{Utterance, is_echo, repeats};
 use super::gate::hold;
 use super::heartbeat::Activity;
 use super::meeting::{Leaving, Meeting};
+use super::rendered::rendered_anew;
 use super::watch::notice;
 use super::words::says_name;
 use super::{Assistant, readable_lines, refused, unreadable};
@@ -31,6 +32,8 @@ pub(crate) const WAIT_MAX_S: u64 = 120;
 const SWITCH_EVERY: Duration = Duration::from_millis(500);
 /// How many lines from before a new one may be a copy of.
 const COMPARED_LINES: u64 = 20;
+/// How many lines that changed are told at most, the latest of them.
+const CHANGED_MAX: usize = 40;
 /// How often whoever wants to hear it is told that the wait goes on.
 const REPORT_EVERY_S: u64 = 5;
 
@@ -39,6 +42,8 @@ const REPORT_EVERY_S: u64 = 5;
 pub(crate) struct WaitReply {
     status: &'static str,
     lines: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
     next: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     may_speak: Option<String>,
@@ -81,12 +86,13 @@ impl Assistant {
             }
             Waited::Interrupted(Interruption::Cancelled) => return Err(cancelled()),
         };
+        let (changed, told) = wait.changes().map_err(unreadable)?;
         let next = wait.next;
-        let reply = wait.reply(over)?;
+        let reply = wait.reply(changed, over)?;
         if !call.settle() {
             return Err(cancelled());
         }
-        meeting.hand_over_to(next);
+        meeting.hand_over_to(next, told);
         if over.is_some() {
             self.forget(&meeting);
         }
@@ -114,6 +120,8 @@ struct Wait<'a> {
     reader: Reader,
     settings: AssistantSettings,
     batch: Batch,
+    /// The first line that was to be looked at.
+    first: u64,
     /// The first line that was not looked at.
     next: u64,
     began: Instant,
@@ -138,6 +146,7 @@ impl<'a> Wait<'a> {
             reader,
             settings: assistant.switch.settings(),
             batch: Batch::behind(before),
+            first: next,
             next,
             began: Instant::now(),
             switch_seen: None,
@@ -208,12 +217,31 @@ impl<'a> Wait<'a> {
         spoken.is_some_and(|spoken| is_echo(line.text(), spoken, said))
     }
 
-    fn reply(self, over: Option<Leaving>) -> Result<WaitReply, ToolError> {
+    /// How lines that were handed over before read now, for those that changed since the last reply, and up to
+    /// where that is told. What is about to be handed over takes the changes in.
+    fn changes(&mut self) -> Result<(Vec<String>, Option<Cursor>), ReadError> {
+        let mut snapshot = self.reader.snapshot()?;
+        let changes = match snapshot.changes(self.meeting.told().as_ref()) {
+            // Nobody can tell what changed; what comes from here on will be told.
+            Err(ReadError::CursorLost(_)) => return Ok((Vec::new(), snapshot.cursor()?)),
+            changes => changes?,
+        };
+        for line in changes.changed.iter().chain(&changes.new) {
+            self.batch.renew(line);
+        }
+        let earlier = changes.changed.iter().filter(|line| line.index < self.first);
+        let mut told: Vec<String> = earlier.filter_map(rendered_anew).collect();
+        told.drain(..told.len().saturating_sub(CHANGED_MAX));
+        Ok((told, changes.cursor))
+    }
+
+    fn reply(self, changed: Vec<String>, over: Option<Leaving>) -> Result<WaitReply, ToolError> {
         let lines = self.batch.shown();
         let Batch { left_out, is_named, .. } = self.batch;
         let mut reply = WaitReply {
             status: "live",
             lines,
+            changed,
             next: self.next,
             may_speak: None,
             spoken: None,

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, TryLockError};
 use ambient_engine::session::{Directory, SessionDirectory, SessionId, Work, WorkLock};
 use ambient_engine::settings::AssistantSettings;
 use ambient_engine::view::{self, ViewError};
-use ambient_engine::{AssistantAct, Clock, LogDirectory, Mapping};
+use ambient_engine::{AssistantAct, Clock, Cursor, LogDirectory, Mapping, ReadError};
 use serde::Serialize;
 
 use super::heartbeat::Activity;
@@ -16,7 +16,7 @@ use super::meeting::{Leaving, Meeting, keep};
 use super::minutes::{Minutes, append};
 use super::rendered::rendered_once;
 use super::voice::{Voice, VoiceCommand, VoiceError};
-use super::{Assistant, Limits, Stop, Stopping, readable_lines, refused, unreadable};
+use super::{Assistant, Before, Limits, Stop, Stopping, readable_lines, refused, unreadable};
 use crate::call::Call;
 use crate::tool::ToolError;
 
@@ -75,9 +75,8 @@ impl Assistant {
             meeting.leave(Leaving::OtherMeeting);
             self.forget(&meeting);
         }
-        let meeting = Arc::new(self.begin(session, &settings, call)?);
+        let meeting = self.begin(session, &settings, call)?;
         self.attended().meeting = Some(Arc::clone(&meeting));
-        keep(&meeting, &self.switch);
         watching(&meeting, &settings, true)
     }
 
@@ -87,26 +86,32 @@ impl Assistant {
         session: SessionDirectory,
         settings: &AssistantSettings,
         call: &Call<'_>,
-    ) -> Result<Meeting, ToolError> {
+    ) -> Result<Arc<Meeting>, ToolError> {
         let command = match &settings.voice_command {
             Some(command) => VoiceCommand::parse(command).map_err(refused)?,
             None => self.voice.clone(),
         };
         let command = command.with_arguments(&self.voice_arguments);
         let minutes = Minutes::open(&session).map_err(unreadable)?;
-        let lines =
-            session.read_log(Mapping::On).map_err(unreadable)?.snapshot().map_err(unreadable)?.lines();
-        let next = match &self.attended().before {
-            Some((id, next)) if id == session.id().as_str() => *next,
-            _ => lines,
-        };
+        let (next, told) = self.where_to_begin(&session).map_err(unreadable)?;
         let voice = Voice::new(command, Arc::clone(&self.endings));
-        let meeting = Meeting::new(session, minutes, voice, self.heartbeat(), next);
+        let meeting = Arc::new(Meeting::new(session, minutes, voice, self.heartbeat(), next, told));
         self.give_notice(&meeting, &notice(&settings.name), call)?;
         Ok(meeting)
     }
 
-    fn give_notice(&self, meeting: &Meeting, notice: &str, call: &Call<'_>) -> Result<(), ToolError> {
+    /// The first line that is still to be handed over, and up to where it is known how those before read:
+    /// where this assistant left the meeting last, or its end.
+    fn where_to_begin(&self, session: &SessionDirectory) -> Result<(u64, Option<Cursor>), ReadError> {
+        let mut reader = session.read_log(Mapping::On)?;
+        let mut snapshot = reader.snapshot()?;
+        Ok(match &self.attended().before {
+            Some(Before { id, next, told }) if id == session.id().as_str() => (*next, *told),
+            _ => (snapshot.lines(), snapshot.cursor()?),
+        })
+    }
+
+    fn give_notice(&self, meeting: &Arc<Meeting>, notice: &str, call: &Call<'_>) -> Result<(), ToolError> {
         let mut stopping = Stopping::new(call);
         let mut stop = || stopping.look().or_else(|| meeting.over(&self.switch).map(Stop::Over));
         let mut voice = meeting.voice.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,8 +127,9 @@ impl Assistant {
             refused(format!("Not watching: the session's log does not take that someone listens: {error}"))
         })?;
         let attendance = meeting.attend(Activity::Speaking);
+        keep(meeting, &self.switch);
         let said = voice.say(notice, NOTICE_EMOTION, stop);
-        drop((attendance, voice));
+        drop(attendance);
         match said {
             Ok(spoken) => {
                 let (text, emotion) = (notice.to_owned(), NOTICE_EMOTION.to_owned());
@@ -136,6 +142,8 @@ impl Assistant {
             }
             Err(error) => {
                 let _ = append(&meeting.session, failed_notice(&error, notice));
+                // Whoever leaves first takes the voice, so the log says why before it says that.
+                drop(voice);
                 meeting.leave(match error {
                     VoiceError::Stopped(Stop::Over(why)) => why,
                     _ => Leaving::NoticeFailed,

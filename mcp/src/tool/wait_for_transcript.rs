@@ -13,7 +13,8 @@ pub(super) const TOOL: Tool = Tool {
 from watch_meeting on, until `status` is not `live`. It returns when the talk pauses for 3 s, 20 s after its first \
 line, at once when a line names you, and otherwise when the time is over, with no lines. Returns `status` (`live`; \
 `ended`: the recording is over; `off`: the user turned you off; `stopped`: it is not watched any more), `lines` (new \
-ones, as `[MM:SS] who: text`), `next` (the index of the first line still to come), `may_speak` (`yes`, or `not now` \
+ones, as `[MM:SS] who: text`), `changed` (earlier lines that somebody named, repaired or took out, as they read \
+now), `next` (the index of the first line still to come), `may_speak` (`yes`, or `not now` \
 and why) and `spoken` (how often you have). `named_you` is true when someone said your name: they may be talking to \
 you, or about you. Lines that are your own voice heard by the microphone are not news; `left_out` shows them, and \
 `left_out_as_your_own_voice` counts them, for someone may have answered in the same breath. A wait that fails or is \
@@ -54,6 +55,7 @@ fn answer_schema() -> Value {
         "next": {"type": "integer", "minimum": 0},
     }));
     for (name, property) in [
+        ("changed", json!({"type": "array", "items": {"type": "string"}})),
         ("may_speak", json!({"type": "string"})),
         ("spoken", json!({"type": "integer", "minimum": 0})),
         ("left_out_as_your_own_voice", json!({"type": "integer", "minimum": 1})),

@@ -67,6 +67,39 @@ fn a_line_that_was_hidden_is_passed_over() {
 }
 
 #[test]
+fn what_reads_differently_since_it_was_handed_over_is_told_once() {
+    let mut meeting = Meeting::begin();
+    meeting.say(0, "Shall we begin?");
+    meeting.with_client(|meeting, client| {
+        client.answer("watch_meeting", &json!({}));
+        let speaker = |name: &str| Change::Speaker { name: name.to_owned() };
+        meeting.append(&[said(Track::Room, 1_000, "One."), said(Track::Room, 2_000, "Two.")]);
+        meeting.append(&[said(Track::Room, 3_000, "Three."), edit(3, speaker("Ana"))]);
+        let heard = wait(client);
+        let lines =
+            ["[00:01] someone in the room: One.", "[00:02] someone in the room: Two.", "[00:03] Ana: Three."];
+        assert_eq!((&heard["lines"], &heard["changed"]), (&json!(lines), &Value::Null));
+        meeting.append(&[
+            edit(0, speaker("Bo")),
+            edit(1, speaker("Bo")),
+            edit(2, Change::Hide { reason: "private".to_owned() }),
+        ]);
+        meeting.append(&[said(Track::Room, 4_000, "Four."), said(Track::Room, 5_000, "Claude?")]);
+        meeting.append(&[edit(4, speaker("Cy"))]);
+        let heard = wait(client);
+        let changed = ["[00:00] Bo: Shall we begin?", "[00:01] Bo: One.", "[00:02] taken out"];
+        let lines = ["[00:04] Cy: Four.", "[00:05] someone in the room: Claude?"];
+        assert_eq!((&heard["lines"], &heard["changed"]), (&json!(lines), &json!(changed)));
+        let nothing = client.answer("wait_for_transcript", &json!({"timeout_s": 1}));
+        assert_eq!((&nothing["lines"], &nothing["changed"]), (&json!([]), &Value::Null));
+        meeting.append(&[edit(4, speaker("Di"))]);
+        meeting.stop_recording();
+        let last = wait(client);
+        assert_eq!((&last["status"], &last["changed"]), (&json!("ended"), &json!(["[00:04] Di: Four."])));
+    });
+}
+
+#[test]
 fn what_the_loudspeaker_says_comes_once() {
     let mut meeting = Meeting::begin();
     meeting.with_client(|meeting, client| {
