@@ -80,10 +80,10 @@ pub(super) fn is_echo(text: &str, spoken: Span, said: &[Utterance]) -> bool {
 }
 
 /// Whether `text` says most of `notice` word for word, whenever that was: such a line names the assistant
-/// because the notice does.
+/// because the notice does. A few words alone are someone who calls it.
 pub(super) fn repeats(text: &str, notice: &str) -> bool {
-    let nowhen = Span { from_us: 0, until_us: 0 };
-    Utterance::new(notice, nowhen).is_repeated_by(&words(text))
+    let (heard, nowhen) = (words(text), Span { from_us: 0, until_us: 0 });
+    heard.len() > FEW_WORDS && Utterance::new(notice, nowhen).is_repeated_by(&heard)
 }
 
 /// How many words `heard` and `said` have in common in the same order: the length of their longest common
@@ -143,6 +143,7 @@ mod tests {
         let notice = "Hello, an AI assistant called Claude is listening and may speak up.";
         assert!(repeats("hello an AI assistant called Claude is listening and may speak", notice));
         assert!(!repeats("Claude, are you listening?", notice));
+        assert!(!repeats("Claude?", notice));
         assert!(!repeats("", notice));
     }
 

@@ -18,7 +18,7 @@ use super::heartbeat::Activity;
 use super::meeting::{Leaving, Meeting};
 use super::rendered::rendered_anew;
 use super::watch::notice;
-use super::words::says_name;
+use super::words::{is_name, says_name};
 use super::{Assistant, readable_lines, refused, unreadable};
 use crate::call::{Call, Waited};
 use crate::in_flight::Interruption;
@@ -213,6 +213,10 @@ impl<'a> Wait<'a> {
     }
 
     fn is_own_voice(&self, line: &FoldedLine, said: &[Utterance]) -> bool {
+        if is_name(line.text(), &self.settings.name) {
+            // The notice and the assistant say more than that.
+            return false;
+        }
         let spoken = self.meeting.minutes().span(line.heard.start_ms, line.heard.end_ms);
         spoken.is_some_and(|spoken| is_echo(line.text(), spoken, said))
     }

@@ -13,6 +13,12 @@ pub(super) fn says_name(text: &str, name: &str) -> bool {
     !name.is_empty() && words(text).windows(name.len()).any(|found| found == name)
 }
 
+/// Whether `text` is `name` and nothing else: someone calls it.
+pub(super) fn is_name(text: &str, name: &str) -> bool {
+    let name = words(name);
+    !name.is_empty() && words(text) == name
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -31,6 +37,9 @@ mod tests {
         assert!(!says_name("Ambient Bots", "Ambient Bot"));
         assert!(!says_name("bot, ambient", "Ambient Bot"));
         assert!(!says_name("!?", "!?"), "a name without a word is never heard");
+        assert!(
+            is_name("Ambient-bot?", "ambient bot") && !is_name("Hey Claude", "Claude") && !is_name("", "")
+        );
     }
 
     proptest! {
