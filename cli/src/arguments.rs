@@ -4,6 +4,7 @@
 //! that is what people read; `command` puts them there.
 
 mod editing;
+mod search;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use clap_complete::Shell;
 pub(crate) use editing::{
     BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Why,
 };
+pub(crate) use search::SearchFor;
 
 /// How help is laid out: what it is, examples, then the details.
 const HELP_TEMPLATE: &str =
@@ -97,6 +99,15 @@ Examples:
   ambient export latest --format text --out -
   ambient export latest --format jsonl --out old-layout")]
     Export(Export),
+
+    /// Find where something was said, in every session
+    #[command(before_help = "\
+Examples:
+  ambient search release date
+  ambient search --whole art --speaker Priya
+  ambient search bd-q3fy --since 2026-03-01 -C 2
+  ambient search --regex '(?i)ticket \\d+' --json")]
+    Search(SearchFor),
 
     /// Say who spoke
     #[command(before_help = "\

@@ -15,6 +15,7 @@ use ambient_capture::recognizer::RecognizeError;
 use ambient_engine::editing::{EditError, PatternError};
 use ambient_engine::export::JsonlWriteError;
 use ambient_engine::jsonl::JsonlImportError;
+use ambient_engine::search::NeedleError;
 use ambient_engine::session::WorkLockError;
 use ambient_engine::settings::SettingsError;
 use ambient_engine::view::ViewError;
@@ -122,7 +123,8 @@ fn of_editing(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(AppendError::Lock(LockError::Busy { .. })) = cause.downcast_ref() {
         return Some(Exit::Busy);
     }
-    cause.downcast_ref::<PatternError>().map(|_| Exit::Usage)
+    let is_nonsense = cause.is::<PatternError>() || cause.is::<NeedleError>();
+    is_nonsense.then_some(Exit::Usage)
 }
 
 fn of_session(cause: &(dyn Error + 'static)) -> Option<Exit> {

@@ -42,6 +42,7 @@ fn run(verb: Verb) -> Exit {
         Verb::Sessions(reading) => verb::sessions::run(&reading),
         Verb::Show(show) => verb::show::run(&show),
         Verb::Export(export) => verb::export::run(&export),
+        Verb::Search(wanted) => verb::search::run(&wanted),
         Verb::Name(name) => verb::name::run(&name),
         Verb::Repair(repair) => verb::repair::run(&repair),
         Verb::Hide(hide) => verb::hide::run(&hide),

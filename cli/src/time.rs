@@ -36,16 +36,21 @@ pub(crate) fn of_session(word: &str) -> Result<u64, String> {
     }
 }
 
+/// A date, or a date and time, here or with a zone. A date alone is its midnight.
+pub(crate) fn date(word: &str) -> Result<Timestamp, String> {
+    let here = || word.parse::<DateTime>().ok()?.to_zoned_datetime(TimeZone::system()).ok();
+    let moment = word.parse::<Timestamp>().ok().or_else(|| Some(here()?.timestamp()));
+    moment.ok_or_else(|| format!("{word:?} is not a date such as 2026-03-01 or 2026-03-01T10:00"))
+}
+
 /// A moment in the life of a session's log: the number of an event, or a date and time, here or with a zone.
 pub(crate) fn moment(word: &str) -> Result<Moment, String> {
     if let Ok(event) = word.parse() {
         return Ok(Moment::Event(event));
     }
-    let here =
-        || word.parse::<DateTime>().ok()?.to_zoned_datetime(TimeZone::system()).ok().map(|at| at.timestamp());
-    match word.parse::<Timestamp>().ok().or_else(here) {
-        Some(at) => Ok(Moment::TimeUs(at.as_microsecond())),
-        None => {
+    match date(word) {
+        Ok(at) => Ok(Moment::TimeUs(at.as_microsecond())),
+        Err(_) => {
             Err(format!("{word:?} is neither the number of an event nor a time such as 2026-03-01T10:00"))
         }
     }
@@ -86,6 +91,8 @@ mod tests {
         for wrong in ["", "noon", "-1", "2026-13-01T00:00Z"] {
             assert!(moment(wrong).is_err(), "{wrong:?}");
         }
+        assert!(date("2026-03-01").unwrap() < date("2026-03-01T00:01").unwrap());
+        assert!(date("14").is_err());
     }
 
     #[test]

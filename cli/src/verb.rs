@@ -15,6 +15,7 @@ pub(crate) mod name;
 pub(crate) mod redo;
 pub(crate) mod repair;
 pub(crate) mod resume;
+pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod transcribe;

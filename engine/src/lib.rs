@@ -17,11 +17,13 @@ pub mod jsonl;
 mod log;
 mod planted;
 mod replay;
+pub mod search;
 pub mod session;
 pub mod settings;
 mod storage;
 mod track;
 pub mod view;
+mod words;
 
 pub use clock::{Clock, FixedClock, SystemClock, micros_since_1970};
 pub use event::{

@@ -10,6 +10,7 @@ const VERBS: &[&[&str]] = &[
     &["sessions"],
     &["show"],
     &["export"],
+    &["search"],
     &["name"],
     &["repair"],
     &["hide"],

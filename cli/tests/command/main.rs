@@ -11,6 +11,7 @@ mod importing;
 mod manners;
 mod reading;
 mod sandbox;
+mod searching;
 mod serving;
 mod settings;
 mod terminal;

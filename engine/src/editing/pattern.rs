@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use regex::{Captures, Regex};
 
+use crate::words::stands_alone;
+
 /// What to look for. Never matches nothing.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -126,18 +128,6 @@ impl fmt::Display for Pattern {
 pub(super) struct Replacement {
     pub(super) place: Range<usize>,
     pub(super) to: String,
-}
-
-/// Whether no letter or digit that belongs to the same word stands beside `place`. What does not begin or end
-/// with one, such as `C++`, has no word to belong to on that side.
-fn stands_alone(text: &str, place: Range<usize>) -> bool {
-    let found = &text[place.clone()];
-    let before = text[..place.start].chars().next_back();
-    let behind = text[place.end..].chars().next();
-    let joins = |inner: Option<char>, outer: Option<char>| {
-        inner.is_some_and(char::is_alphanumeric) && outer.is_some_and(char::is_alphanumeric)
-    };
-    !joins(found.chars().next(), before) && !joins(found.chars().next_back(), behind)
 }
 
 #[cfg(test)]

@@ -94,11 +94,18 @@ pub(crate) fn sort_newest_first(rows: &mut [SessionRow]) {
     });
 }
 
-/// When a session started: as it says itself, else the local minute its id begins with.
 fn started(summary: &SessionSummary) -> Option<Timestamp> {
-    let said = summary.started_at.as_ref().and_then(|moment| moment.parse().ok());
-    said.or_else(|| {
-        let minute = SessionId::new(&summary.id).ok()?.local_minute()?;
+    let id = SessionId::new(&summary.id).ok();
+    match &id {
+        Some(id) => started_at(summary.started_at.as_deref(), id),
+        None => summary.started_at.as_deref()?.parse().ok(),
+    }
+}
+
+/// When a session started: as it says itself, else the local minute its id begins with.
+pub(crate) fn started_at(said: Option<&str>, id: &SessionId) -> Option<Timestamp> {
+    said.and_then(|moment| moment.parse().ok()).or_else(|| {
+        let minute = id.local_minute()?;
         TimeZone::system().to_ambiguous_timestamp(minute).compatible().ok()
     })
 }
