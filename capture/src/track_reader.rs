@@ -3,13 +3,14 @@
 //! Sound is looked at in chunks on a grid that begins with the track, and each chunk's probabilities
 //! depend on that chunk and the second before it alone. So a reader taken up behind any turn finds the
 //! turns that would have come anyway, to the sample, without hearing the track from its beginning. It
-//! holds the sound of one turn and one chunk, however long the track is.
+//! holds the sound of one turn and one chunk, however long the track is. A track that is still growing is
+//! looked at in short chunks, so that a turn is known soon after it ended.
 
 use std::collections::VecDeque;
 use std::path::Path;
 
 use crate::audio::{
-    NativeAudioError, NativeReader, ResampleError, SPEECH_RATE_HZ, SpeechResampler, millis, scaled,
+    NativeAudioError, NativeReader, ResampleError, Resampler, SPEECH_RATE_HZ, millis, scaled,
 };
 use crate::turns::{Turn, TurnFinder};
 use crate::voice_activity::{
@@ -20,8 +21,8 @@ use crate::voice_activity::{
 /// and what the filter needs to settle.
 const LEAD_IN_S: u64 = 4;
 
-/// Seconds in a chunk.
-const CHUNK_S: u64 = CHUNK_FRAMES as u64 * FRAME_MS / 1_000;
+/// Frames in a chunk of a track that is still growing: a quarter of a second.
+const GROWING_CHUNK_FRAMES: usize = 8;
 
 /// A track that cannot be listened to any further.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,8 @@ pub enum Advance {
     Turn(HeardTurn),
     /// Some sound was looked at, and no turn ended in it.
     Nothing,
+    /// The track has to grow before more can be looked at.
+    Waiting,
     /// The track is at its end, and every turn was given.
     End,
 }
@@ -82,12 +85,14 @@ pub struct TrackReader {
     native: NativeReader,
     native_samples: u64,
     native_position: u64,
-    resampler: Option<SpeechResampler>,
+    resampler: Option<Resampler>,
     /// Sound at 16 kHz from `speech_start` on.
     speech: Vec<f32>,
     speech_start: u64,
     /// First frame of the chunk that is looked at next.
     chunk_start: u64,
+    chunk_frames: usize,
+    is_growing: bool,
     finder: TurnFinder,
     heard: VecDeque<HeardTurn>,
     is_at_end: bool,
@@ -100,25 +105,57 @@ impl TrackReader {
     /// # Errors
     /// When the file cannot be read or its rate cannot be converted.
     pub fn open(path: &Path, resumption: Resumption) -> Result<Self, ListenError> {
+        Self::open_with(path, resumption, CHUNK_FRAMES)
+    }
+
+    /// Opens native audio that is still being written; [`look_again`](Self::look_again) tells it of more.
+    ///
+    /// # Errors
+    /// When the file cannot be read or its rate cannot be converted.
+    pub fn follow(path: &Path, resumption: Resumption) -> Result<Self, ListenError> {
+        let reader = Self::open_with(path, resumption, GROWING_CHUNK_FRAMES)?;
+        Ok(Self { is_growing: true, ..reader })
+    }
+
+    fn open_with(path: &Path, resumption: Resumption, chunk_frames: usize) -> Result<Self, ListenError> {
         let native = NativeReader::open(path)?;
         let rate_hz = native.rate_hz();
         let done = frame_at(resumption.done_samples, rate_hz);
         let finder = if done == 0 { TurnFinder::new() } else { TurnFinder::resume(done, resumption.was_cut) };
-        let chunk = done / CHUNK_FRAMES as u64;
-        let lead_in_s = (chunk * CHUNK_S).saturating_sub(LEAD_IN_S);
+        let chunk_start = done / chunk_frames as u64 * chunk_frames as u64;
+        let lead_in_s = (chunk_start * FRAME_MS / 1_000).saturating_sub(LEAD_IN_S);
         Ok(Self {
             native_samples: native.samples()?,
             native_position: lead_in_s * u64::from(rate_hz),
-            resampler: Some(SpeechResampler::new(rate_hz)?),
+            resampler: Some(Resampler::new(rate_hz, SPEECH_RATE_HZ)?),
             native,
             speech: Vec::new(),
             speech_start: lead_in_s * u64::from(SPEECH_RATE_HZ),
-            chunk_start: chunk * CHUNK_FRAMES as u64,
+            chunk_start,
+            chunk_frames,
+            is_growing: false,
             finder,
             heard: VecDeque::new(),
             is_at_end: false,
             block: Vec::new(),
         })
+    }
+
+    /// Takes note of how long the track is by now, and whether it will grow further.
+    ///
+    /// # Errors
+    /// When the system cannot tell the file's length.
+    pub fn look_again(&mut self, is_growing: bool) -> Result<(), ListenError> {
+        if self.is_growing {
+            self.native_samples = self.native.samples()?;
+            self.is_growing = is_growing;
+        }
+        Ok(())
+    }
+
+    /// Start of the turn that is going on, in milliseconds, as far as the sound was looked at.
+    pub fn speaking_since_ms(&self) -> Option<u64> {
+        self.finder.speaking_since().map(|frame| frame * FRAME_MS)
     }
 
     /// Length of the track in native samples.
@@ -152,13 +189,20 @@ impl TrackReader {
         if self.is_at_end {
             return Ok(Advance::End);
         }
-        self.look_at_chunk(voice_activity)?;
+        let chunk_end = self.chunk_start + self.chunk_frames as u64;
+        let is_whole = self.resample_until(chunk_end * FRAME_SAMPLES as u64)?;
+        if self.is_growing && !is_whole {
+            return Ok(Advance::Waiting);
+        }
+        self.look_at_chunk(chunk_end, voice_activity)?;
         Ok(self.heard.pop_front().map_or(Advance::Nothing, Advance::Turn))
     }
 
-    fn look_at_chunk(&mut self, voice_activity: &mut dyn VoiceActivity) -> Result<(), ListenError> {
-        let chunk_end = self.chunk_start + CHUNK_FRAMES as u64;
-        self.resample_until(chunk_end * FRAME_SAMPLES as u64)?;
+    fn look_at_chunk(
+        &mut self,
+        chunk_end: u64,
+        voice_activity: &mut dyn VoiceActivity,
+    ) -> Result<(), ListenError> {
         let context_start = self.chunk_start.saturating_sub(CONTEXT_FRAMES as u64);
         let context = self.slice(context_start, self.chunk_start);
         let chunk = self.slice(self.chunk_start, chunk_end);
@@ -169,7 +213,7 @@ impl TrackReader {
         for frame in known..frames {
             self.finder.push(probabilities.get(frame).copied().unwrap_or(0.0));
         }
-        if frames < CHUNK_FRAMES {
+        if frames < self.chunk_frames {
             self.finder.finish();
             self.is_at_end = true;
         }
@@ -178,13 +222,14 @@ impl TrackReader {
             let heard = self.with_sound(turn);
             self.heard.push_back(heard);
         }
-        let next_context = self.chunk_start - CONTEXT_FRAMES as u64;
+        let next_context = self.chunk_start.saturating_sub(CONTEXT_FRAMES as u64);
         self.forget_before(self.finder.needed_from().min(next_context));
         Ok(())
     }
 
-    /// Reads native audio until there is sound up to sample `end` at 16 kHz, or no more.
-    fn resample_until(&mut self, end: u64) -> Result<(), ListenError> {
+    /// Reads native audio until there is sound up to sample `end` at 16 kHz, or no more. Says whether it
+    /// got there.
+    fn resample_until(&mut self, end: u64) -> Result<bool, ListenError> {
         let rate_hz = self.native.rate_hz();
         while self.speech_start + (self.speech.len() as u64) < end {
             let Some(resampler) = &mut self.resampler else { break };
@@ -193,13 +238,16 @@ impl TrackReader {
             self.native.read(self.native_position, usize::try_from(len).unwrap_or(0), &mut self.block)?;
             self.native_position += self.block.len() as u64;
             resampler.push(&self.block, &mut self.speech)?;
-            if self.block.is_empty()
-                && let Some(resampler) = self.resampler.take()
-            {
-                resampler.finish(&mut self.speech)?;
+            if self.block.is_empty() {
+                if self.is_growing {
+                    break;
+                }
+                if let Some(resampler) = self.resampler.take() {
+                    resampler.finish(&mut self.speech)?;
+                }
             }
         }
-        Ok(())
+        Ok(self.speech_start + self.speech.len() as u64 >= end)
     }
 
     /// The sound from frame `start` to frame `end`, as far as there is any.

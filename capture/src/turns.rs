@@ -135,6 +135,14 @@ impl TurnFinder {
         start.saturating_sub(PADDING_FRAMES)
     }
 
+    /// First frame of the turn that is going on, if one is.
+    pub fn speaking_since(&self) -> Option<u64> {
+        match self.state {
+            State::Open { start, .. } => Some(start),
+            State::Silent | State::Continuing { .. } => None,
+        }
+    }
+
     /// The oldest turn that was found and not yet given.
     pub fn next_turn(&mut self) -> Option<Turn> {
         self.found.pop_front()

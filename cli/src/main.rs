@@ -9,10 +9,13 @@ mod changes;
 mod client_input;
 mod exit;
 mod interrupt;
+mod live_view;
 mod model_choice;
 mod output;
 mod places;
 mod progress;
+mod recording;
+mod retention;
 mod session_name;
 mod time;
 mod transcription;
@@ -37,6 +40,14 @@ fn main() -> ExitCode {
 
 fn run(verb: Verb) -> Exit {
     let outcome = match verb {
+        Verb::Record(record) => verb::record::run(&record),
+        Verb::Stop(stop) => verb::stop::run(&stop),
+        Verb::Pause(paused) => verb::pause::run(&paused, true),
+        Verb::Unpause(paused) => verb::pause::run(&paused, false),
+        Verb::Status(status) => verb::status::run(&status),
+        Verb::Follow(follow) => verb::follow::run(&follow),
+        Verb::Devices(reading) => verb::devices::run(&reading),
+        Verb::Sweep(sweep) => verb::sweep::run(&sweep),
         Verb::Transcribe(transcribe) => verb::transcribe::run(&transcribe),
         Verb::Resume(resume) => verb::resume::run(&resume),
         Verb::Sessions(reading) => verb::sessions::run(&reading),

@@ -22,13 +22,13 @@ use crate::arguments::Recognition;
 use crate::exit::{Exit, Refusal};
 use crate::progress::{Progress, Unit};
 use crate::time::clock;
-use crate::{model_choice, output, places};
+use crate::{model_choice, output, places, retention};
 
 /// What listens: the models, loaded.
 pub(crate) struct Listener {
-    recognizer: WhisperRecognizer,
-    voice_activity: Box<dyn VoiceActivity>,
-    options: RecognizeOptions,
+    pub(crate) recognizer: WhisperRecognizer,
+    pub(crate) voice_activity: Box<dyn VoiceActivity>,
+    pub(crate) options: RecognizeOptions,
     stop: Arc<AtomicBool>,
     quiet: bool,
 }
@@ -138,13 +138,14 @@ fn conclude(session: &SessionDirectory, summary: &Summary) -> anyhow::Result<Exi
         let len_ms = track.samples.saturating_mul(1000) / u64::from(track.rate_hz.max(1));
         parts.push(format!("{}: {} lines in {}", track.track, history.lines, clock(len_ms)));
     }
+    retention::apply_quietly();
     output::note(&format!("{}; to read them: ambient show {}", parts.join(", "), session.id()));
     Ok(if summary.warnings.is_empty() { Exit::Done } else { Exit::Warnings })
 }
 
 /// The session's log as the place the pipeline's events go to.
-struct LogSink {
-    log: Log,
+pub(crate) struct LogSink {
+    pub(crate) log: Log,
 }
 
 impl Sink for LogSink {

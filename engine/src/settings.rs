@@ -22,8 +22,8 @@ mod assistant;
 mod key;
 
 pub use assistant::AssistantSettings;
+use key::{ASK_BEFORE_RECORDING, AUDIO_RETENTION_DAYS, LANGUAGE, MODEL, SESSIONS_DIR, key_names};
 pub use key::{DEFAULT_WORD, KEYS, SettingKey, SettingKind, find_key};
-use key::{LANGUAGE, MODEL, SESSIONS_DIR, key_names};
 
 /// Largest settings file that is read: far above any real one, far below what would hurt.
 pub const SETTINGS_LEN_MAX_BYTES: u64 = 1 << 20;
@@ -154,6 +154,16 @@ impl Settings {
     /// The language that is spoken, when one is set.
     pub fn language(&self) -> Option<String> {
         self.text(&LANGUAGE)
+    }
+
+    /// Whether a person is asked before each recording.
+    pub fn asks_before_recording(&self) -> bool {
+        self.get(&ASK_BEFORE_RECORDING).as_bool().unwrap_or(true)
+    }
+
+    /// Days for which audio is kept once its text is complete; none keeps it for ever.
+    pub fn audio_retention_days(&self) -> Option<u32> {
+        self.get(&AUDIO_RETENTION_DAYS).as_u64().and_then(|days| u32::try_from(days).ok())
     }
 
     fn text(&self, key: &SettingKey) -> Option<String> {

@@ -23,7 +23,7 @@ use symphonia::core::packet::Packet;
 use symphonia::core::units::{TimeBase, Timestamp};
 
 use super::riff_repair::RepairedFile;
-use super::{RATE_RANGE_HZ, scaled};
+use super::{RATE_RANGE_HZ, mix_to_mono, scaled};
 
 /// Samples of silence handed out at a time where packets are missing.
 const SILENCE_BLOCK_SAMPLES: usize = 16_384;
@@ -408,8 +408,7 @@ fn probe(path: &Path, file: RepairedFile) -> Result<Box<dyn FormatReader>, Audio
     })
 }
 
-/// The mean of the channels, with what is not a number taken as silence.
-#[allow(clippy::cast_precision_loss, reason = "a count of channels is small")]
+/// The buffer's samples in one channel.
 fn mix(buffer: &GenericAudioBufferRef<'_>, interleaved: &mut Vec<f32>, block: &mut Vec<f32>) {
     block.clear();
     let channels = buffer.spec().channels().count();
@@ -417,11 +416,7 @@ fn mix(buffer: &GenericAudioBufferRef<'_>, interleaved: &mut Vec<f32>, block: &m
         return;
     }
     buffer.copy_to_vec_interleaved(interleaved);
-    let share = 1.0 / channels as f32;
-    block.extend(interleaved.chunks_exact(channels).map(|frame| {
-        let mean = frame.iter().sum::<f32>() * share;
-        if mean.is_finite() { mean } else { 0.0 }
-    }));
+    mix_to_mono(interleaved, channels, block);
 }
 
 /// Runs a decoder, which reads bytes anybody may have made. Its panic is a damaged packet, not our end.

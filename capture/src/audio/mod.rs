@@ -8,18 +8,32 @@ mod decode;
 mod native;
 mod resample;
 mod riff_repair;
+mod silence;
 
 pub use decode::{AudioFile, AudioFileError, Damage};
+pub(crate) use native::to_i16;
 pub use native::{NativeAudioError, NativeReader, NativeWriter};
-pub use resample::{ResampleError, SPEECH_RATE_HZ, SpeechResampler};
+pub use resample::{ResampleError, Resampler, SPEECH_RATE_HZ};
+pub(crate) use silence::SilenceCount;
 
 /// Sample rates a track may have, in samples a second: from the telephone's lowest to the highest any
 /// converter offers.
 pub const RATE_RANGE_HZ: std::ops::RangeInclusive<u32> = 2_000..=768_000;
 
+/// Appends to `mono` the mean of each frame of `interleaved`: how every source becomes one channel. What is
+/// not a number is silence.
+#[allow(clippy::cast_precision_loss, reason = "a source has few channels")]
+pub(crate) fn mix_to_mono(interleaved: &[f32], channels: usize, mono: &mut Vec<f32>) {
+    let share = 1.0 / channels.max(1) as f32;
+    mono.extend(interleaved.chunks_exact(channels.max(1)).map(|frame| {
+        let mean = frame.iter().sum::<f32>() * share;
+        if mean.is_finite() { mean } else { 0.0 }
+    }));
+}
+
 /// Whether `sample` is stored as zero.
 pub(crate) fn is_digital_silence(sample: f32) -> bool {
-    native::to_i16(sample) == 0
+    to_i16(sample) == 0
 }
 
 /// Milliseconds that `samples` last at `rate_hz`, rounded up; 0 at a rate of 0.

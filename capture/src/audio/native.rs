@@ -7,7 +7,7 @@
 //! becomes RF64, for which room is kept from the beginning.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::RATE_RANGE_HZ;
@@ -51,10 +51,11 @@ pub enum NativeAudioError {
 /// Writes a track's native audio.
 pub struct NativeWriter {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
     rate_hz: u32,
     samples: u64,
     samples_in_header: u64,
+    bytes: Vec<u8>,
 }
 
 impl NativeWriter {
@@ -80,8 +81,8 @@ impl NativeWriter {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(io_error)?;
         file.write_all(&header(rate_hz, 0)).map_err(io_error)?;
-        let file = BufWriter::with_capacity(64 * 1024, file);
-        Ok(Self { path: path.to_owned(), file, rate_hz, samples: 0, samples_in_header: 0 })
+        let path = path.to_owned();
+        Ok(Self { path, file, rate_hz, samples: 0, samples_in_header: 0, bytes: Vec::new() })
     }
 
     /// Samples written so far.
@@ -89,29 +90,61 @@ impl NativeWriter {
         self.samples
     }
 
-    /// Appends `block`, clipped to what 16 bits hold.
-    ///
-    /// # Errors
-    /// When the disk refuses. What was written before stays readable.
-    pub fn write(&mut self, block: &[f32]) -> Result<(), NativeAudioError> {
-        for sample in block {
-            self.file.write_all(&to_i16(*sample).to_le_bytes()).map_err(|source| self.io_error(source))?;
-        }
-        self.samples += block.len() as u64;
-        if self.samples - self.samples_in_header >= HEADER_EVERY_S * u64::from(self.rate_hz) {
-            self.write_header()?;
-        }
-        Ok(())
+    /// Samples a second.
+    pub fn rate_hz(&self) -> u32 {
+        self.rate_hz
     }
 
-    /// Completes the header and waits until all is on the disk. Gives the number of samples.
+    /// Appends `block`, clipped to what 16 bits hold. Once this returns, a reader sees it.
+    ///
+    /// # Errors
+    /// When the disk refuses. What was written before stays readable, and so does what part of the block
+    /// there was room for.
+    pub fn write(&mut self, block: &[f32]) -> Result<(), NativeAudioError> {
+        self.bytes.clear();
+        self.bytes.extend(block.iter().flat_map(|sample| to_i16(*sample).to_le_bytes()));
+        if let Err(source) = self.file.write_all(&self.bytes) {
+            self.count_what_is_there();
+            return Err(self.io_error(source));
+        }
+        self.samples += block.len() as u64;
+        self.write_header_when_due()
+    }
+
+    /// Appends that many samples of silence. They take no room on a disk that knows files with holes.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn write_silence(&mut self, samples: u64) -> Result<(), NativeAudioError> {
+        let end = HEADER_LEN_BYTES + (self.samples + samples) * SAMPLE_LEN_BYTES;
+        let extended = self.file.set_len(end).and_then(|()| self.file.seek(SeekFrom::End(0)));
+        extended.map_err(|source| self.io_error(source))?;
+        self.samples += samples;
+        self.write_header_when_due()
+    }
+
+    /// Waits until what was written is on the disk.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn sync(&self) -> Result<(), NativeAudioError> {
+        self.file.sync_data().map_err(|source| self.io_error(source))
+    }
+
+    /// Completes the header and waits until all is on the disk. Gives the number of samples. That needs no
+    /// room, so it works on a full disk too.
     ///
     /// # Errors
     /// When the disk refuses; the audio may then be lost when the machine loses power.
     pub fn finish(mut self) -> Result<u64, NativeAudioError> {
         self.write_header()?;
-        self.file.get_ref().sync_all().map_err(|source| self.io_error(source))?;
+        self.file.sync_all().map_err(|source| self.io_error(source))?;
         Ok(self.samples)
+    }
+
+    fn write_header_when_due(&mut self) -> Result<(), NativeAudioError> {
+        let is_due = self.samples - self.samples_in_header >= HEADER_EVERY_S * u64::from(self.rate_hz);
+        if is_due { self.write_header() } else { Ok(()) }
     }
 
     fn write_header(&mut self) -> Result<(), NativeAudioError> {
@@ -125,6 +158,13 @@ impl NativeWriter {
         Ok(())
     }
 
+    /// After a block of which only a part found room.
+    fn count_what_is_there(&mut self) {
+        if let Ok(metadata) = self.file.metadata() {
+            self.samples = metadata.len().saturating_sub(HEADER_LEN_BYTES) / SAMPLE_LEN_BYTES;
+        }
+    }
+
     fn io_error(&self, source: io::Error) -> NativeAudioError {
         NativeAudioError::Io { path: self.path.clone(), source }
     }
@@ -132,7 +172,7 @@ impl NativeWriter {
 
 /// `sample` as 16 bits; what is not a number is silence.
 #[allow(clippy::cast_possible_truncation, reason = "the value is clamped to the range first")]
-pub(super) fn to_i16(sample: f32) -> i16 {
+pub(crate) fn to_i16(sample: f32) -> i16 {
     (sample * 32_768.0).round().clamp(-32_768.0, 32_767.0) as i16
 }
 

@@ -1,12 +1,13 @@
-//! Any rate to the 16 kHz the models listen to, streaming.
+//! One rate to another, streaming: any to the 16 kHz the models listen to, and a device's new one to that
+//! of its track.
 //!
 //! The filter's state is kept from block to block and its delay is taken off, so that sample `n` of the
-//! result is the sound at `n / 16000` seconds, exactly, for any length. The filter works in blocks that
+//! result is the sound at `n / to_hz` seconds, exactly, for any length. The filter works in blocks that
 //! divide a second: a stream begun anew at a whole second gives, after its first second, the very same
 //! samples as one that came from the beginning. A resumed run can rely on that.
 
 use rubato::audioadapter_buffers::direct::SequentialSlice;
-use rubato::{Fft, FixedSync, Indexing, Resampler, WindowFunction};
+use rubato::{Fft, FixedSync, Indexing, Resampler as _, WindowFunction};
 
 use super::{RATE_RANGE_HZ, scaled};
 
@@ -18,20 +19,22 @@ const BLOCK_MAX_MS: u32 = 50;
 
 /// A rate that cannot be converted, or a fault of the filter.
 #[derive(Debug, thiserror::Error)]
-#[error("sound at {rate_hz} Hz cannot be brought to 16000 Hz: {reason}")]
+#[error("sound at {from_hz} Hz cannot be brought to {to_hz} Hz: {reason}")]
 pub struct ResampleError {
     /// The rate that came in.
-    pub rate_hz: u32,
+    pub from_hz: u32,
+    /// The rate that was wanted.
+    pub to_hz: u32,
     /// What the filter said.
     pub reason: String,
 }
 
-/// Brings a track's samples to 16 kHz.
+/// Brings samples of one rate to another.
 ///
 /// ```
-/// use ambient_capture::audio::SpeechResampler;
+/// use ambient_capture::audio::{Resampler, SPEECH_RATE_HZ};
 /// # fn main() -> Result<(), ambient_capture::audio::ResampleError> {
-/// let mut resampler = SpeechResampler::new(48_000)?;
+/// let mut resampler = Resampler::new(48_000, SPEECH_RATE_HZ)?;
 /// let mut speech = Vec::new();
 /// resampler.push(&[0.0; 4_801], &mut speech)?;
 /// resampler.finish(&mut speech)?;
@@ -39,9 +42,10 @@ pub struct ResampleError {
 /// # Ok(())
 /// # }
 /// ```
-pub struct SpeechResampler {
-    rate_hz: u32,
-    /// None at 16 kHz, where samples pass through.
+pub struct Resampler {
+    from_hz: u32,
+    to_hz: u32,
+    /// None where the rates are the same and samples pass through.
     filter: Option<Filter>,
     samples_in: u64,
     samples_out: u64,
@@ -55,23 +59,23 @@ struct Filter {
     output: Vec<f32>,
 }
 
-impl SpeechResampler {
-    /// A resampler for sound at `rate_hz`.
+impl Resampler {
+    /// A resampler of sound at `from_hz` to `to_hz`.
     ///
     /// # Errors
-    /// When the rate is out of range.
-    pub fn new(rate_hz: u32) -> Result<Self, ResampleError> {
-        let error = |reason: String| ResampleError { rate_hz, reason };
-        if !RATE_RANGE_HZ.contains(&rate_hz) {
+    /// When a rate is out of range.
+    pub fn new(from_hz: u32, to_hz: u32) -> Result<Self, ResampleError> {
+        let error = |reason: String| ResampleError { from_hz, to_hz, reason };
+        if !(RATE_RANGE_HZ.contains(&from_hz) && RATE_RANGE_HZ.contains(&to_hz)) {
             return Err(error("the rate is out of range".to_owned()));
         }
-        let filter = if rate_hz == SPEECH_RATE_HZ {
+        let filter = if from_hz == to_hz {
             None
         } else {
             let fft = Fft::new_custom(
-                rate_hz as usize,
-                SPEECH_RATE_HZ as usize,
-                block_len(rate_hz),
+                from_hz as usize,
+                to_hz as usize,
+                block_len(from_hz, to_hz),
                 1,
                 1,
                 WindowFunction::BlackmanHarris2,
@@ -81,7 +85,7 @@ impl SpeechResampler {
             let output = vec![0.0; fft.output_frames_max()];
             Some(Filter { delay: fft.output_delay(), fft, pending: Vec::new(), output })
         };
-        Ok(Self { rate_hz, filter, samples_in: 0, samples_out: 0 })
+        Ok(Self { from_hz, to_hz, filter, samples_in: 0, samples_out: 0 })
     }
 
     /// Takes the next samples and appends to `into` what is ready.
@@ -93,7 +97,11 @@ impl SpeechResampler {
         let before = into.len();
         match &mut self.filter {
             None => into.extend_from_slice(samples),
-            Some(filter) => filter.push(samples, into).map_err(|reason| self.fault(reason))?,
+            Some(filter) => filter.push(samples, into).map_err(|reason| ResampleError {
+                from_hz: self.from_hz,
+                to_hz: self.to_hz,
+                reason,
+            })?,
         }
         self.samples_out += (into.len() - before) as u64;
         Ok(())
@@ -104,23 +112,21 @@ impl SpeechResampler {
     /// # Errors
     /// When the filter fails, which no input should make it do.
     pub fn finish(mut self, into: &mut Vec<f32>) -> Result<(), ResampleError> {
-        let due = scaled(self.samples_in, SPEECH_RATE_HZ, self.rate_hz);
+        let due = scaled(self.samples_in, self.to_hz, self.from_hz);
         if let Some(filter) = &mut self.filter {
             let missing = usize::try_from(due.saturating_sub(self.samples_out)).unwrap_or(0);
             let end = into.len() + missing;
             while into.len() < end {
                 let silence = vec![0.0; filter.fft.input_frames_next() - filter.pending.len()];
-                filter
-                    .push(&silence, into)
-                    .map_err(|reason| ResampleError { rate_hz: self.rate_hz, reason })?;
+                filter.push(&silence, into).map_err(|reason| ResampleError {
+                    from_hz: self.from_hz,
+                    to_hz: self.to_hz,
+                    reason,
+                })?;
             }
             into.truncate(end);
         }
         Ok(())
-    }
-
-    fn fault(&self, reason: String) -> ResampleError {
-        ResampleError { rate_hz: self.rate_hz, reason }
     }
 }
 
@@ -150,11 +156,11 @@ impl Filter {
 }
 
 /// The longest block up to [`BLOCK_MAX_MS`] of which a whole number makes a second, in samples at
-/// `rate_hz`, such that as many whole samples at 16 kHz correspond to it.
-fn block_len(rate_hz: u32) -> usize {
-    let shared = greatest_common_divisor(rate_hz, SPEECH_RATE_HZ);
-    let smallest = rate_hz / shared;
-    let wanted = rate_hz / (1_000 / BLOCK_MAX_MS) / smallest;
+/// `from_hz`, such that as many whole samples at `to_hz` correspond to it.
+fn block_len(from_hz: u32, to_hz: u32) -> usize {
+    let shared = greatest_common_divisor(from_hz, to_hz);
+    let smallest = from_hz / shared;
+    let wanted = from_hz / (1_000 / BLOCK_MAX_MS) / smallest;
     let multiple = (1..=wanted.max(1)).rev().find(|multiple| shared.is_multiple_of(*multiple)).unwrap_or(1);
     (smallest * multiple) as usize
 }

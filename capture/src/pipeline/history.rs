@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use ambient_engine::{AudioSpan, Captured, Event, Generation, Opened, Track};
+use ambient_engine::{AudioSpan, Captured, DeviceChange, DeviceNote, Event, Generation, Opened, Track};
 
 use crate::track_reader::Resumption;
 
@@ -19,6 +19,8 @@ pub struct History {
     pub is_finished: bool,
     room: TrackHistory,
     call: TrackHistory,
+    room_padded_ms: u64,
+    call_padded_ms: u64,
 }
 
 /// What the newest run of recognition did on a track.
@@ -65,6 +67,14 @@ impl History {
         }
     }
 
+    /// Milliseconds of `track` that are told to be silence because its device delivered nothing.
+    pub fn padded_ms(&self, track: Track) -> u64 {
+        match track {
+            Track::Room => self.room_padded_ms,
+            Track::Call => self.call_padded_ms,
+        }
+    }
+
     /// Takes in the next event of the log.
     pub fn note(&mut self, event: &Event) {
         match event {
@@ -82,6 +92,10 @@ impl History {
                 track.dropped += 1;
                 track.note_end(dropped.end_ms, dropped.audio);
             }
+            Event::Device(DeviceNote { track, change: DeviceChange::Gap { len_ms }, .. }) => match track {
+                Track::Room => self.room_padded_ms += len_ms,
+                Track::Call => self.call_padded_ms += len_ms,
+            },
             Event::Progress(progress) if self.is_current(progress.generation) => {
                 self.track_mut(progress.track).done_samples = progress.done_samples;
             }

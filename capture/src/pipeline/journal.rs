@@ -24,18 +24,19 @@ impl Sink for Log {
 }
 
 /// A sink, and the history that grows with it.
-pub(super) struct Journal<'a> {
-    pub(super) history: History,
+pub(crate) struct Journal<'a> {
+    pub(crate) history: History,
     sink: &'a mut dyn Sink,
 }
 
 impl<'a> Journal<'a> {
-    pub(super) fn new(history: History, sink: &'a mut dyn Sink) -> Self {
+    /// A journal that goes on behind `history`.
+    pub(crate) fn new(history: History, sink: &'a mut dyn Sink) -> Self {
         Self { history, sink }
     }
 
     /// Appends a batch, and takes it into the history once it is stored.
-    pub(super) fn append(&mut self, events: &[Event]) -> Result<(), PipelineError> {
+    pub(crate) fn append(&mut self, events: &[Event]) -> Result<(), PipelineError> {
         self.sink.append(events).map_err(PipelineError::Log)?;
         for event in events {
             self.history.note(event);

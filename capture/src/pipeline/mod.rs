@@ -14,7 +14,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ambient_engine::{Captured, CapturedTrack, Clock, Event, ModelReference, Opened, Track};
+use ambient_engine::session::DirectoryError;
+use ambient_engine::{Captured, CapturedTrack, Clock, Event, ModelReference, Opened, Origin, Track};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -27,8 +28,9 @@ use crate::progress::{DecodingProgress, ProgressReport};
 use crate::recognizer::{RecognizeError, RecognizeOptions, Recognizer};
 use crate::track_reader::ListenError;
 use crate::voice_activity::VoiceActivity;
-use journal::Journal;
+pub(crate) use journal::Journal;
 use sources::Ingested;
+pub(crate) use transcription::Feed;
 
 /// A run that did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,9 @@ pub enum PipelineError {
     /// The log did not take the events.
     #[error("the session's log could not be written: {0}")]
     Log(Box<dyn Error + Send + Sync>),
+    /// A file beside the sound could not be made.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// There is nothing to make a session from.
     #[error("no audio was given: name a file for the room track, the call track or both")]
     NoSources,
@@ -145,7 +150,9 @@ impl Pipeline<'_> {
     /// When the log does not say what the session was made from, its sound is gone, or it was begun with
     /// another model; else what stopped the run.
     pub fn resume(&mut self, history: History, sink: &mut dyn Sink) -> Result<Summary, PipelineError> {
-        let sources = AudioSource::from_opened(history.opened.as_ref().ok_or(PipelineError::NotOpened)?);
+        let opened = history.opened.as_ref().ok_or(PipelineError::NotOpened)?;
+        let is_recorded = opened.origin == Origin::Recorded;
+        let sources = AudioSource::from_opened(opened);
         check_sources(&sources)?;
         if let Some(begun) = &history.generation {
             check_model(&begun.model, self.recognizer.model())?;
@@ -155,7 +162,25 @@ impl Pipeline<'_> {
             return Ok(summary(&captured.tracks, &history, captured.warnings.clone()));
         }
         self.recognizer.check(&self.options)?;
-        self.run(Journal::new(history, sink), &sources)
+        let journal = Journal::new(history, sink);
+        if is_recorded { self.finish_recording(journal, &sources) } else { self.run(journal, &sources) }
+    }
+
+    /// Turns into lines what is left of a recording that came to no end: the sound that is on disk.
+    fn finish_recording(
+        &mut self,
+        mut journal: Journal<'_>,
+        sources: &[AudioSource],
+    ) -> Result<Summary, PipelineError> {
+        let captured = if let Some(captured) = journal.history.captured.clone() {
+            captured
+        } else {
+            let captured = sources::take_recording(self.audio_folder, sources, &journal.history)?;
+            journal.append(&[Event::Captured(captured.clone())])?;
+            captured
+        };
+        self.transcribe_tracks(&mut journal, &captured.tracks, &captured.warnings)?;
+        Ok(summary(&captured.tracks, &journal.history, captured.warnings))
     }
 
     fn run(&mut self, mut journal: Journal<'_>, sources: &[AudioSource]) -> Result<Summary, PipelineError> {
@@ -187,7 +212,11 @@ impl Pipeline<'_> {
         }
         if known.is_none() {
             let (tracks, warnings) = (tracks.clone(), warnings.clone());
-            journal.append(&[Event::Captured(Captured { ended_at: self.now(), tracks, warnings })])?;
+            journal.append(&[Event::Captured(Captured {
+                ended_at: rfc3339(self.clock),
+                tracks,
+                warnings,
+            })])?;
         }
         Ok((tracks, warnings))
     }
@@ -224,12 +253,15 @@ impl Pipeline<'_> {
     fn check_interrupted(&self) -> Result<(), PipelineError> {
         if self.interrupted.load(Ordering::Relaxed) { Err(PipelineError::Interrupted) } else { Ok(()) }
     }
+}
 
-    /// The present moment as RFC 3339 with the local offset.
-    fn now(&self) -> String {
-        let now = Timestamp::from_microsecond(self.clock.now_us()).unwrap_or_default();
-        now.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
-    }
+/// The present moment as RFC 3339 with the local offset.
+pub(crate) fn rfc3339(clock: &dyn Clock) -> String {
+    local(Timestamp::from_microsecond(clock.now_us()).unwrap_or_default())
+}
+
+fn local(moment: Timestamp) -> String {
+    moment.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 fn check_sources(sources: &[AudioSource]) -> Result<(), PipelineError> {

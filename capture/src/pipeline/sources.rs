@@ -1,15 +1,16 @@
 //! The files a session is made from, and the native audio they become.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ambient_engine::{CapturedTrack, Opened, Track, TrackSource};
+use ambient_engine::{Captured, CapturedTrack, Opened, Track, TrackSource};
+use jiff::{SignedDuration, Timestamp};
 
-use super::PipelineError;
-use crate::audio::{AudioFile, AudioFileError, Damage, NativeReader, NativeWriter, millis};
-
-/// Length of the stretches that are looked at for digital silence.
-const SILENCE_STEP_MS: u64 = 10;
+use super::{History, PipelineError, local};
+use crate::audio::{
+    AudioFile, AudioFileError, Damage, NativeAudioError, NativeReader, NativeWriter, SilenceCount, millis,
+};
 
 /// A file for a track.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ pub(super) fn decode_to_native(
     }
     let (channels, damage) = (file.channels(), file.damage());
     let samples = writer.finish()?;
-    let silent_ms = silence.finish();
+    let silent_ms = silence.millis();
     let track = CapturedTrack { track: source.track, rate_hz, channels, samples, silent_ms, padded_ms: 0 };
     let warnings = warnings(&track, damage);
     Ok(Ingested { track, warnings })
@@ -122,9 +123,46 @@ pub(super) fn take_native(track: Track, native: &Path) -> Result<Ingested, Pipel
         silence.take(&block);
         position += block.len() as u64;
     }
-    let silent_ms = silence.finish();
+    let silent_ms = silence.millis();
     let track = CapturedTrack { track, rate_hz, channels: 1, samples, silent_ms, padded_ms: 0 };
     Ok(Ingested { warnings: warnings(&track, Damage::default()), track })
+}
+
+/// What is there of a recording whose recorder was ended: it lasts as long as its sound does. A track without
+/// a file is told and left out.
+pub(super) fn take_recording(
+    audio_folder: &Path,
+    sources: &[AudioSource],
+    history: &History,
+) -> Result<Captured, PipelineError> {
+    let mut captured = Captured { ended_at: String::new(), tracks: Vec::new(), warnings: Vec::new() };
+    for source in sources {
+        let native = native_path(audio_folder, source.track);
+        if matches!(NativeReader::open(&native), Err(NativeAudioError::Io { source, .. }) if source.kind() == ErrorKind::NotFound)
+        {
+            captured.warnings.push(format!(
+                "{}: its sound is gone: there is no {}",
+                source.track,
+                native.display()
+            ));
+            continue;
+        }
+        let mut ingested = take_native(source.track, &native)?;
+        ingested.track.padded_ms = history.padded_ms(source.track);
+        captured.tracks.push(ingested.track);
+        captured.warnings.append(&mut ingested.warnings);
+    }
+    let len_ms = captured.tracks.iter().map(|track| millis(track.samples, track.rate_hz)).max().unwrap_or(0);
+    captured.ended_at =
+        history.opened.as_ref().map_or_else(String::new, |opened| later(&opened.started_at, len_ms));
+    Ok(captured)
+}
+
+/// The moment `len_ms` after `started_at`, written alike; what is no moment stays as it is.
+fn later(started_at: &str, len_ms: u64) -> String {
+    let len = SignedDuration::from_millis(i64::try_from(len_ms).unwrap_or(i64::MAX));
+    let ended = started_at.parse::<Timestamp>().ok().and_then(|started| started.checked_add(len).ok());
+    ended.map_or_else(|| started_at.to_owned(), local)
 }
 
 fn warnings(track: &CapturedTrack, damage: Damage) -> Vec<String> {
@@ -155,44 +193,4 @@ fn warnings(track: &CapturedTrack, damage: Damage) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// Counts stretches in which every sample is zero once it is stored.
-struct SilenceCount {
-    step_len: u64,
-    in_step: u64,
-    step_is_silent: bool,
-    silent_samples: u64,
-    rate_hz: u32,
-}
-
-impl SilenceCount {
-    fn new(rate_hz: u32) -> Self {
-        let step_len = (u64::from(rate_hz) * SILENCE_STEP_MS / 1_000).max(1);
-        Self { step_len, in_step: 0, step_is_silent: true, silent_samples: 0, rate_hz }
-    }
-
-    fn take(&mut self, block: &[f32]) {
-        for sample in block {
-            self.step_is_silent &= crate::audio::is_digital_silence(*sample);
-            self.in_step += 1;
-            if self.in_step == self.step_len {
-                self.end_step();
-            }
-        }
-    }
-
-    fn end_step(&mut self) {
-        if self.step_is_silent {
-            self.silent_samples += self.in_step;
-        }
-        self.in_step = 0;
-        self.step_is_silent = true;
-    }
-
-    /// Milliseconds of silence.
-    fn finish(mut self) -> u64 {
-        self.end_step();
-        millis(self.silent_samples, self.rate_hz)
-    }
 }

@@ -1,9 +1,12 @@
 //! Native audio to lines: the tracks' turns in the order of their times, one batch for each.
+//!
+//! Sound that is on disk as a whole and sound that is still coming in go the same way. Of the latter, the
+//! earliest turn that is known is dealt with, so that neither track waits for the other.
 
 use ambient_engine::{AudioSpan, CapturedTrack, Dropped, Event, Finished, Generation, Line, Progress, Track};
 
 use super::journal::Journal;
-use super::{History, Pipeline, PipelineError, native_path};
+use super::{History, Pipeline, PipelineError, native_path, rfc3339};
 use crate::guard::{Evidence, Refusal, judge};
 use crate::progress::{Phase, ProgressReport, SpeedMeter, TrackProgress};
 use crate::recognizer::{Recognition, RecognizeOptions};
@@ -34,8 +37,29 @@ impl ListenedTrack {
 
     /// Whether this track speaks between `start_ms` and `end_ms`, as far as its turns are known.
     fn speaks_within(&self, start_ms: u64, end_ms: u64) -> bool {
-        self.last_end_ms > start_ms || self.pending.as_ref().is_some_and(|turn| turn.start_ms < end_ms)
+        let next_ms = self.pending.as_ref().map(|turn| turn.start_ms).or(self.reader.speaking_since_ms());
+        self.last_end_ms > start_ms || next_ms.is_some_and(|next_ms| next_ms < end_ms)
     }
+}
+
+/// Sound that is still coming in.
+pub(crate) trait Feed {
+    /// Whether more may come. Once this says no, all of it can be read.
+    fn is_growing(&self) -> bool;
+
+    /// Waits a moment for more.
+    fn rest(&self);
+}
+
+/// Sound that is there as a whole.
+pub(super) struct Whole;
+
+impl Feed for Whole {
+    fn is_growing(&self) -> bool {
+        false
+    }
+
+    fn rest(&self) {}
 }
 
 impl Pipeline<'_> {
@@ -46,33 +70,68 @@ impl Pipeline<'_> {
         captured: &[CapturedTrack],
         warnings: &[String],
     ) -> Result<(), PipelineError> {
+        let is_there = |track: &Track| captured.iter().any(|one| one.track == *track);
+        let tracks: Vec<Track> = Track::ALL.into_iter().filter(is_there).collect();
+        self.transcribe_from(journal, &tracks, warnings, &Whole)
+    }
+
+    /// Turns the sound of `tracks` into lines as it comes in, and finishes the session once no more comes.
+    pub(crate) fn transcribe_from(
+        &mut self,
+        journal: &mut Journal<'_>,
+        tracks: &[Track],
+        warnings: &[String],
+        feed: &dyn Feed,
+    ) -> Result<(), PipelineError> {
         let number = self.begin_generation(journal)?;
-        let mut tracks = self.open_tracks(&journal.history, captured)?;
+        let mut tracks = self.open_tracks(&journal.history, tracks, feed)?;
         let meter = SpeedMeter::start(&progress_of(&tracks));
         let mut last_line: Option<(Track, String)> = None;
         loop {
+            // Before the lengths: what is written before growth ends is in them.
+            let is_growing = feed.is_growing();
             for index in 0..tracks.len() {
+                tracks[index].reader.look_again(is_growing)?;
                 self.find_turn(&mut tracks, index, &meter, last_line.as_ref())?;
             }
-            let Some((index, turn)) = take_earliest(&mut tracks) else { break };
+            let Some((index, turn)) = take_earliest(&mut tracks) else {
+                if !is_growing {
+                    break;
+                }
+                self.report(&tracks, &meter, last_line.as_ref());
+                feed.rest();
+                continue;
+            };
             self.check_interrupted()?;
-            let overlap = tracks
-                .iter()
-                .enumerate()
-                .any(|(other, track)| other != index && track.speaks_within(turn.start_ms, turn.end_ms));
-            let heard = self.hear(&turn)?;
-            let track = &mut tracks[index];
-            let event = event_of(track, &turn, heard, overlap, number);
+            let event = self.deal_with(&mut tracks, index, &turn, number)?;
             if let Event::Line(line) = &event {
                 last_line = Some((line.track, line.text.clone()));
             }
             let done_samples = turn.done_samples;
-            let progress = Progress { track: track.track, generation: number, done_samples, complete: false };
-            track.last_end_ms = turn.end_ms;
+            let track = tracks[index].track;
+            let progress = Progress { track, generation: number, done_samples, complete: false };
             journal.append(&[event, Event::Progress(progress)])?;
             self.report(&tracks, &meter, last_line.as_ref());
         }
         self.finish(journal, &tracks, number, warnings)
+    }
+
+    /// Makes a line of a turn, or a refusal.
+    fn deal_with(
+        &mut self,
+        tracks: &mut [ListenedTrack],
+        index: usize,
+        turn: &HeardTurn,
+        generation: u32,
+    ) -> Result<Event, PipelineError> {
+        let overlap = tracks
+            .iter()
+            .enumerate()
+            .any(|(other, track)| other != index && track.speaks_within(turn.start_ms, turn.end_ms));
+        let heard = self.hear(turn)?;
+        let track = &mut tracks[index];
+        track.last_end_ms = turn.end_ms;
+        Ok(event_of(track, turn, heard, overlap, generation))
     }
 
     /// The number of the run that is under way, or of one begun now.
@@ -94,19 +153,25 @@ impl Pipeline<'_> {
     fn open_tracks(
         &self,
         history: &History,
-        captured: &[CapturedTrack],
+        tracks: &[Track],
+        feed: &dyn Feed,
     ) -> Result<Vec<ListenedTrack>, PipelineError> {
-        let mut tracks = Vec::new();
-        for track in Track::ALL.into_iter().filter(|track| captured.iter().any(|one| one.track == *track)) {
+        let mut listened = Vec::new();
+        for track in tracks.iter().copied() {
             let done = history.track(track);
-            let reader = TrackReader::open(&native_path(self.audio_folder, track), done.resumption())?;
+            let native = native_path(self.audio_folder, track);
+            let reader = if feed.is_growing() {
+                TrackReader::follow(&native, done.resumption())?
+            } else {
+                TrackReader::open(&native, done.resumption())?
+            };
             let last_end_ms = done.last_end_ms;
-            tracks.push(ListenedTrack { track, reader, pending: None, is_at_end: false, last_end_ms });
+            listened.push(ListenedTrack { track, reader, pending: None, is_at_end: false, last_end_ms });
         }
-        Ok(tracks)
+        Ok(listened)
     }
 
-    /// Listens to one track until its next turn is known, or its end.
+    /// Listens to one track until its next turn is known, or its end, or more has to come.
     fn find_turn(
         &mut self,
         tracks: &mut [ListenedTrack],
@@ -120,6 +185,7 @@ impl Pipeline<'_> {
             match track.reader.advance(self.voice_activity)? {
                 Advance::Turn(turn) => track.pending = Some(turn),
                 Advance::Nothing => self.report(tracks, meter, last_line),
+                Advance::Waiting => break,
                 Advance::End => track.is_at_end = true,
             }
         }
@@ -166,7 +232,7 @@ impl Pipeline<'_> {
                 complete: true,
             }));
         }
-        batch.push(Event::Finished(Finished { at: self.now(), warnings }));
+        batch.push(Event::Finished(Finished { at: rfc3339(self.clock), warnings }));
         journal.append(&batch)
     }
 

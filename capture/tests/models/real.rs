@@ -4,7 +4,7 @@
 //! Runs where `AMBIENT_REQUIRE_MODELS=1`, in the directory that `AMBIENT_MODELS` names: the published checksums then prove
 //! download, unpacking and conversion byte by byte. Elsewhere it says that it did nothing: it needs 75 MB.
 
-use ambient_capture::audio::{AudioFile, SpeechResampler};
+use ambient_capture::audio::{AudioFile, Resampler, SPEECH_RATE_HZ};
 use ambient_capture::models::catalogue;
 use ambient_capture::models::directory::{ModelDirectory, State};
 use ambient_capture::models::fetch::{Fetcher, Source};
@@ -45,7 +45,7 @@ fn the_small_models_are_fetched_and_are_the_published_files() {
 fn hears_the_sample(model: &Path) {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/meeting/room.flac");
     let mut file = AudioFile::open(&sample).unwrap();
-    let mut resampler = SpeechResampler::new(file.rate_hz()).unwrap();
+    let mut resampler = Resampler::new(file.rate_hz(), SPEECH_RATE_HZ).unwrap();
     let mut samples = Vec::new();
     while let Some(block) = file.next_block().unwrap() {
         resampler.push(block, &mut samples).unwrap();

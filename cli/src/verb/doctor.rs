@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use ambient_capture::devices::{self, DeviceKind};
 use ambient_capture::models::catalogue::{self, Purpose};
 use ambient_capture::models::directory::{ModelDirectory, State};
 use ambient_engine::session::{PersonState, SessionRow};
@@ -72,6 +73,7 @@ fn checks() -> Vec<Check> {
         Ok(directory) => vec![recogniser(&directory, &settings), voice_activity(&directory)],
         Err(error) => vec![Check::bad("models/recogniser", error.to_string())],
     };
+    checks.push(devices());
     checks.push(config);
     match places::sessions_dir(&settings) {
         Ok(root) => checks.extend(sessions(&root)),
@@ -125,6 +127,21 @@ fn voice_activity(directory: &ModelDirectory) -> Check {
         }
         (None, None) => Check::good(name, "the built-in one"),
     }
+}
+
+/// What a recording would hear. A machine without sound is no fault: it can transcribe.
+fn devices() -> Check {
+    let name = "devices";
+    let devices = match devices::list() {
+        Ok(devices) => devices,
+        Err(error) => return Check::good(name, format!("nothing can be recorded here: {error}")),
+    };
+    let default = |kind| {
+        let device = devices.iter().find(|device| device.kind == kind && device.is_default);
+        device.map_or("none", |device| device.name.as_str())
+    };
+    let (mic, system) = (default(DeviceKind::Input), default(DeviceKind::Loopback));
+    Check::good(name, format!("microphone: {mic}; the system's sound: {system}"))
 }
 
 fn sessions(root: &Path) -> Vec<Check> {

@@ -149,6 +149,7 @@ impl SessionMetadata {
         }
         self.ended_at.is_none()
             || self.lines.is_some_and(|lines| lines > 0)
+            || !self.model.is_empty()
             || self.origin.as_deref() == Some(origin_word(Origin::Transcribed))
     }
 }

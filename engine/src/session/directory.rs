@@ -303,18 +303,48 @@ impl Directory {
     /// # Errors
     /// Nothing was replaced, because the new file could not be written or moved into place.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), DirectoryError> {
-        let name = name.as_ref();
+        self.put_in_place(name.as_ref(), bytes, File::sync_all)?;
+        self.sync()
+    }
+
+    /// As [`replace`](Self::replace), without waiting for the disk: for what is stale after a loss of power
+    /// anyway.
+    ///
+    /// # Errors
+    /// Nothing was replaced, because the new file could not be written or moved into place.
+    pub fn refresh(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), DirectoryError> {
+        self.put_in_place(name.as_ref(), bytes, |_| Ok(()))
+    }
+
+    fn put_in_place(
+        &self,
+        name: &OsStr,
+        bytes: &[u8],
+        settle: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), DirectoryError> {
         let (mut file, staged) = self.stage(name)?;
         let written = file
             .write_all(bytes)
-            .and_then(|()| file.sync_all())
+            .and_then(|()| settle(&file))
             .and_then(|()| Ok(rustix::fs::renameat(&self.handle, &staged, &self.handle, name)?));
         if let Err(source) = written {
             // Best effort: a stray hidden file is ignored by every reader.
             let _ = rustix::fs::unlinkat(&self.handle, &staged, AtFlags::empty());
             return Err(DirectoryError::Io { action: "replace", path: self.child_path(name), source });
         }
-        self.sync()
+        Ok(())
+    }
+
+    /// Removes the file `name`; nothing there is fine.
+    ///
+    /// # Errors
+    /// It is a directory, or the system refuses.
+    pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), DirectoryError> {
+        let name = name.as_ref();
+        match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.error("remove", name, errno)),
+        }
     }
 
     /// A new hidden file next to `name` that nobody else can have made.

@@ -15,6 +15,7 @@ mod resolve;
 mod root;
 mod session_directory;
 mod state;
+mod sweep;
 
 pub use create::{CreateError, PartialSession, claim};
 pub use derived::write_derived_files;
@@ -28,3 +29,4 @@ pub use resolve::SessionPlace;
 pub use root::{NoRoot, sessions_root};
 pub use session_directory::SessionDirectory;
 pub use state::PersonState;
+pub use sweep::{Sweep, SweptFile, sweep};

@@ -168,17 +168,27 @@ pub(super) const VOICE_COMMAND: SettingKey = key(
     "Command that speaks for the assistant; by default Ambient's own voice.",
 );
 
+pub(super) const ASK_BEFORE_RECORDING: SettingKey = key(
+    "ask_before_recording",
+    SettingKind::Switch,
+    Preset::Switch(true),
+    "Ask before each recording whether everybody agreed to it.",
+);
+
+pub(super) const AUDIO_RETENTION_DAYS: SettingKey = key(
+    "audio_retention_days",
+    SettingKind::Days,
+    Preset::Count(7),
+    "Days to keep audio once its transcript is complete.",
+);
+
 /// Every key there is, in the order in which they are listed.
 pub const KEYS: &[SettingKey] = &[
     SESSIONS_DIR,
     MODEL,
     LANGUAGE,
-    key(
-        "audio_retention_days",
-        SettingKind::Days,
-        Preset::Count(7),
-        "Days to keep audio once its transcript is complete; not applied by this version.",
-    ),
+    ASK_BEFORE_RECORDING,
+    AUDIO_RETENTION_DAYS,
     key(
         "diarize",
         SettingKind::Switch,
