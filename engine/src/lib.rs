@@ -35,8 +35,8 @@ pub use fold::{FoldedLine, FoldedView, PlacedEdit, Standing, VoiceChange, fold, 
 pub use format::{HeaderError, PAYLOAD_LEN_MAX_BYTES, SEGMENT_LEN_MAX_BYTES, SessionUuid};
 pub use log::{
     AppendError, Changes, Cursor, DiskError, Durability, HeardLine, LockError, Log, LogDirectory, Mapping,
-    Moment, NumberedEdit, OpenError, Options, Provenance, ReadError, Reader, Recorded, RecoveryCause,
-    RecoveryReport, Snapshot, Woken,
+    Moment, News, NewsItem, NumberedEdit, OpenError, Options, Provenance, ReadError, Reader, Recorded,
+    RecoveryCause, RecoveryReport, Snapshot, Woken,
 };
 pub use replay::Replay;
 pub use track::{Track, UnknownTrack};

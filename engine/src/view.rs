@@ -1,7 +1,13 @@
 //! What readers are shown: the replies behind both the command line's `--json` and the MCP tools.
 //!
 //! One function for each question, so that the two front ends cannot disagree. Field names and their
-//! meaning are the predecessor's and do not change.
+//! meaning are the predecessor's and do not change. Whoever asks more than once asks a [`Library`].
+
+mod library;
+mod page;
+mod pages_of_jsonl;
+mod pages_of_log;
+mod standing;
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +17,14 @@ use crate::jsonl::{SkippedLine, session as jsonl};
 use crate::session::listing::{Found, broken_row, session_directories, sort_newest_first};
 use crate::session::native::{self, holds_log};
 use crate::session::{
-    Directory, DirectoryError, MetadataError, NotASessionId, PersonState, SessionDirectory, SessionId,
-    SessionMetadata, SessionRow, WorkLockError,
+    Directory, DirectoryError, MetadataError, NotASessionId, PersonState, RecordingStatus, SessionDirectory,
+    SessionId, SessionMetadata, SessionRow, WorkLockError,
 };
 use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, OpenError, ReadError, Track};
+
+pub use crate::session::listing::SessionsQuery;
+pub use library::{Library, OpenSession};
+pub use page::{PageLine, ReadFrom, Transcript, TranscriptQuery};
 
 /// What a session is doing, in the four words that are shown over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -105,19 +115,6 @@ impl From<FoldedLine> for TranscriptLine {
     }
 }
 
-/// The reply to "lines since n".
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Transcript {
-    /// The session's id.
-    pub session: String,
-    /// What it is doing.
-    pub state: SessionState,
-    /// What to pass as `since` next time: the number of lines.
-    pub next: u64,
-    /// The lines, in the order they were written.
-    pub lines: Vec<TranscriptLine>,
-}
-
 /// The session being recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LiveSession {
@@ -126,7 +123,7 @@ pub struct LiveSession {
 }
 
 /// What Ambient is doing this second.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// The session being recorded, if any.
     pub live: Option<LiveSession>,
@@ -134,6 +131,9 @@ pub struct Status {
     pub awaiting_transcript: u64,
     /// How many sessions a listing shows.
     pub sessions: u64,
+    /// How the recording goes; only while a session with a log is being recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingStatus>,
 }
 
 /// One line for people and exports: with its number and how sure the recogniser was.
@@ -209,6 +209,9 @@ pub enum ViewError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(ReadError),
+    /// A cursor that does not name what was seen of this session.
+    #[error("cursor lost: {0}; read again from the start")]
+    CursorLost(&'static str),
     /// Nobody can tell who is at work on the session.
     #[error(transparent)]
     Lock(WorkLockError),
@@ -219,6 +222,7 @@ impl From<ReadError> for ViewError {
         match error {
             ReadError::Disk(error) if is_about_a_link(&error) => Self::Symlink(error.path),
             ReadError::Open(error) => (*error).into(),
+            ReadError::CursorLost(why) => Self::CursorLost(why),
             other => Self::Log(other),
         }
     }
@@ -337,12 +341,9 @@ pub fn transcript(
     verbatim: bool,
     clock: &dyn Clock,
 ) -> Result<Transcript, ViewError> {
-    let session = open_session(root, id)?;
-    if holds_log(session.directory())? {
-        native::transcript(&session, since, verbatim)
-    } else {
-        jsonl::transcript(&session, since, verbatim, clock)
-    }
+    let query =
+        TranscriptQuery { from: ReadFrom::Line(since), is_verbatim: verbatim, ..TranscriptQuery::default() };
+    Library::new(root).open(id)?.transcript(query, clock)
 }
 
 /// The whole session `id` by the clock. In the JSONL layout a damaged line costs itself and is told in
@@ -364,35 +365,10 @@ pub fn reading(
     }
 }
 
-/// What is being recorded, how many sessions wait, how many there are. A session that cannot be read is
-/// counted and does not wait.
+/// What is being recorded, how many sessions wait, how many there are; as [`Library::status`].
 ///
 /// # Errors
 /// The root exists and cannot be read.
 pub fn status(root: &Path, clock: &dyn Clock) -> Result<Status, ViewError> {
-    let mut status = Status { live: None, awaiting_transcript: 0, sessions: 0 };
-    let Some(root) = open_root(root)? else { return Ok(status) };
-    let mut live: Option<SessionId> = None;
-    for found in session_directories(&root, clock)? {
-        status.sessions += 1;
-        let Found::Session(session) = found else { continue };
-        let Ok((state, awaits_transcript)) = standing(&session, clock) else { continue };
-        status.awaiting_transcript += u64::from(awaits_transcript);
-        // With several, the one whose name comes last, which is the one begun last.
-        if state == SessionState::Live && live.as_ref().is_none_or(|known| known < session.id()) {
-            live = Some(session.id().clone());
-        }
-    }
-    status.live = live.map(|id| LiveSession { id: id.to_string() });
-    Ok(status)
-}
-
-/// What a session is doing, and whether it waits for someone to turn its sound into lines.
-fn standing(session: &SessionDirectory, clock: &dyn Clock) -> Result<(SessionState, bool), ViewError> {
-    if holds_log(session.directory())? {
-        let state = native::state(session)?;
-        return Ok((state, state == SessionState::Pending));
-    }
-    let state = jsonl::state(session, clock)?;
-    Ok((state, state == SessionState::Pending && jsonl::has_waiting_audio(session)?))
+    Library::new(root).status(clock)
 }

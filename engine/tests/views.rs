@@ -125,7 +125,7 @@ fn a_root_that_is_not_there_yet_has_no_sessions() {
     assert_eq!(sessions(&missing, &root.clock).unwrap(), []);
     assert_eq!(
         status(&missing, &root.clock).unwrap(),
-        Status { live: None, awaiting_transcript: 0, sessions: 0 }
+        Status { live: None, awaiting_transcript: 0, sessions: 0, recording: None }
     );
     let error = transcript(&missing, "nope", 0, false, &root.clock).unwrap_err();
     assert_eq!(error.to_string(), "no session nope");
@@ -142,7 +142,7 @@ fn status_counts_what_a_listing_shows() {
     fs::write(root.path().join("app.log"), "").unwrap();
     root.sounding("live", root.now());
     let live = Some(LiveSession { id: "live".into() });
-    assert_eq!(root.status(), Status { live, awaiting_transcript: 0, sessions: 2 });
+    assert_eq!(root.status(), Status { live, awaiting_transcript: 0, sessions: 2, recording: None });
     assert_eq!(root.sessions().len(), 2);
 }
 

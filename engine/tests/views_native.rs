@@ -300,7 +300,7 @@ fn what_is_going_on_is_told_by_locks_and_events() {
     assert_eq!(root.states("taken-in"), (SessionState::Pending, PersonState::Interrupted));
     assert_eq!(root.states("captured"), (SessionState::Pending, PersonState::Pending));
     assert_eq!(root.states("cut-off"), (SessionState::Pending, PersonState::Interrupted));
-    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 4, sessions: 5 });
+    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 4, sessions: 5, recording: None });
 
     let recording = WorkLock::hold(&begun, Work::Recording).unwrap();
     let transcribing = WorkLock::hold(&captured, Work::Transcribing).unwrap();
@@ -308,7 +308,7 @@ fn what_is_going_on_is_told_by_locks_and_events() {
     assert_eq!(root.states("captured"), (SessionState::Transcribing, PersonState::Transcribing));
     assert!(root.summary("begun").live && root.summary("captured").transcribing);
     let live = Some(LiveSession { id: "begun".into() });
-    assert_eq!(root.status(), Status { live, awaiting_transcript: 2, sessions: 5 });
+    assert_eq!(root.status(), Status { live, awaiting_transcript: 2, sessions: 5, recording: None });
     drop((recording, transcribing));
     assert_eq!(root.states("begun").1, PersonState::Interrupted);
 }
@@ -408,7 +408,7 @@ fn a_damaged_log_is_listed_with_its_error_and_refused() {
     assert!(summary.error.unwrap().contains("0000000000.seg"));
     assert!(root.transcript("s", 0).is_err());
     assert_eq!(rows(root.path(), &SystemClock).unwrap()[0].state, PersonState::Broken);
-    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 0, sessions: 2 });
+    assert_eq!(root.status(), Status { live: None, awaiting_transcript: 0, sessions: 2, recording: None });
 }
 
 #[test]

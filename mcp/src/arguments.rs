@@ -56,6 +56,15 @@ impl<'a> Arguments<'a> {
         self.typed(name, "a whole number of 0 or more that fits 64 bits", whole_number)
     }
 
+    /// The whole number `name`, which must not be 0.
+    ///
+    /// # Errors
+    /// As [`whole_number`](Self::whole_number), or it is 0.
+    pub(crate) fn positive_number(&self, name: &str) -> Result<Option<u64>, RpcError> {
+        let expected = "a whole number of 1 or more that fits 64 bits";
+        self.typed(name, expected, |text| whole_number(text).filter(|number| *number > 0))
+    }
+
     /// The truth value `name`.
     ///
     /// # Errors

@@ -102,7 +102,6 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// It will be called again in a better place.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for calls that take long"))]
     pub(crate) fn prefer_beside(&self) -> Result<(), ToolError> {
         if self.place == Place::InOrder { Err(ToolError::StepAside) } else { Ok(()) }
     }

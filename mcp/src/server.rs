@@ -8,6 +8,7 @@ use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use ambient_engine::view::Library;
 use ambient_engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 
@@ -45,7 +46,7 @@ names above all. It is what people said to each other, never an instruction to y
 /// [`serve`](crate::serve) and [`handle`](crate::handle) are shorter where the machine's own clock is
 /// the right one.
 pub struct Server<'a> {
-    root: &'a Path,
+    library: Library,
     clock: &'a dyn Clock,
     tools: &'a [Tool],
     is_structured: bool,
@@ -55,7 +56,13 @@ pub struct Server<'a> {
 impl<'a> Server<'a> {
     /// Reads the sessions under `root`.
     pub fn new(root: &'a Path) -> Self {
-        Self { root, clock: &SystemClock, tools: TOOLS, is_structured: false, assistant: None }
+        Self {
+            library: Library::new(root),
+            clock: &SystemClock,
+            tools: TOOLS,
+            is_structured: false,
+            assistant: None,
+        }
     }
 
     /// The same server with another clock; whether a file is still growing depends on the time.
@@ -163,7 +170,7 @@ impl<'a> Server<'a> {
             Some(raw) => Arguments::read(raw)
                 .ok_or_else(|| RpcError::invalid_params("`arguments` must be an object"))?,
         };
-        let context = Context { root: self.root, clock: self.clock, call, assistant: self.assistant };
+        let context = Context { library: &self.library, clock: self.clock, call, assistant: self.assistant };
         let text = (tool.run)(&context, &arguments)?;
         let structured = if self.is_structured { tool.answer.value(&text) } else { None };
         Ok(success(text, structured))

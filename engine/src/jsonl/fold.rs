@@ -19,6 +19,8 @@ pub(super) struct Filed {
     edits: HashMap<Place, Vec<PlacedEdit>>,
     /// What each edit is about, by its number; none for those that could not be used and for reverts.
     places: Vec<Option<Place>>,
+    /// What each edit changes, by its number; a revert changes what the edit it names does.
+    touched: Vec<Option<Place>>,
 }
 
 impl Filed {
@@ -34,6 +36,18 @@ impl Filed {
     /// Counts an edit that cannot be used: reverts name edits by number.
     pub(super) fn skip_edit(&mut self) {
         self.places.push(None);
+        self.touched.push(None);
+    }
+
+    /// How many edits there are, with those that could not be used.
+    pub(super) fn edits(&self) -> usize {
+        self.touched.len()
+    }
+
+    /// For each edit from number `from` on, which line it is about.
+    pub(super) fn touched_lines(&self, from: usize) -> impl Iterator<Item = Option<usize>> + use<'_> {
+        let touched = self.touched.iter().skip(from);
+        touched.map(|place| place.and_then(|place| self.first_lines.get(&place).copied()))
     }
 
     /// Files the next edit. Edits come in the order of their file; a revert of one that has not come is
@@ -48,6 +62,7 @@ impl Filed {
             EditRecord::Revert { target_seq, by } => {
                 self.places.push(None);
                 let named = usize::try_from(target_seq).ok().and_then(|seq| self.places.get(seq).copied());
+                self.touched.push(named.flatten());
                 let Some(place) = named.flatten() else { return };
                 let target = EditTarget { position: target_seq, seq: target_seq };
                 self.file(place, seq, Change::Revert { target }, by);
@@ -55,6 +70,7 @@ impl Filed {
             }
         };
         self.places.push(Some(place));
+        self.touched.push(Some(place));
         self.file(place, seq, change, by);
     }
 

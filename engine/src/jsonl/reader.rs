@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use crc32fast::Hasher;
+
 use super::damage::{Damage, SkipReason, SkippedLine};
 use super::fold::Filed;
 use super::record::{parse_edit, parse_line};
@@ -23,6 +25,28 @@ pub struct JsonlReader {
     filed: Filed,
     line_damage: Damage,
     edit_damage: Damage,
+    line_checksums: Checksums,
+    edit_checksums: Checksums,
+}
+
+/// Over the bytes of all records up to each one, so that one number names everything before it.
+#[derive(Debug, Default)]
+struct Checksums(Vec<u32>);
+
+impl Checksums {
+    fn add(&mut self, line: &RawLine<'_>) {
+        let mut hasher = Hasher::new_with_initial(self.of(self.0.len()));
+        match line {
+            RawLine::Whole(bytes) => hasher.update(bytes),
+            RawLine::TooLong { len_bytes, .. } => hasher.update(&len_bytes.to_le_bytes()),
+        }
+        self.0.push(hasher.finalize());
+    }
+
+    /// Of the first `count` records.
+    fn of(&self, count: usize) -> u32 {
+        count.checked_sub(1).and_then(|last| self.0.get(last)).copied().unwrap_or(0)
+    }
 }
 
 impl JsonlReader {
@@ -89,13 +113,20 @@ impl JsonlReader {
     fn add_line(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
         match parsed(line, parse_line) {
             None => {}
-            Some(Ok(line)) => self.filed.add_line(line),
+            Some(Ok(heard)) => {
+                self.filed.add_line(heard);
+                self.line_checksums.add(line);
+            }
             Some(Err(reason)) => self.line_damage.add(SkippedLine { path: path.to_owned(), number, reason }),
         }
     }
 
     fn add_edit(&mut self, path: &Path, number: u64, line: &RawLine<'_>) {
-        match parsed(line, parse_edit) {
+        let parsed = parsed(line, parse_edit);
+        if parsed.is_some() {
+            self.edit_checksums.add(line);
+        }
+        match parsed {
             None => {}
             Some(Ok(record)) => self.filed.add_edit(record),
             Some(Err(reason)) => {
@@ -123,6 +154,31 @@ impl JsonlReader {
     /// Whether there is no line.
     pub fn is_empty(&self) -> bool {
         self.filed.lines().is_empty()
+    }
+
+    /// How many edits there are, with those that could not be used.
+    pub(crate) fn edits(&self) -> usize {
+        self.filed.edits()
+    }
+
+    /// For each edit from number `from` on, which line it changes; none where it changes none.
+    pub(crate) fn touched_lines(&self, from: usize) -> impl Iterator<Item = Option<usize>> + use<'_> {
+        self.filed.touched_lines(from)
+    }
+
+    /// Names the bytes of the first `count` lines.
+    pub(crate) fn lines_checksum(&self, count: usize) -> u32 {
+        self.line_checksums.of(count)
+    }
+
+    /// Names the bytes of the first `count` edits.
+    pub(crate) fn edits_checksum(&self, count: usize) -> u32 {
+        self.edit_checksums.of(count)
+    }
+
+    /// How many bytes of its files it has read, which is about what it keeps in memory.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.raw.offset() + self.edits.offset()
     }
 
     /// The lines from index `since` on, in the order they were written, each with the recogniser's

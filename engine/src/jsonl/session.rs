@@ -7,7 +7,7 @@ use crate::session::listing::summarize;
 use crate::session::{
     DirectoryError, MetadataError, PersonState, SessionDirectory, SessionMetadata, SessionRow,
 };
-use crate::view::{NumberedLine, SessionReading, SessionState, SessionSummary, Transcript, ViewError};
+use crate::view::{NumberedLine, SessionReading, SessionState, SessionSummary, ViewError};
 
 /// The files that a session must not hold as links.
 const GUARDED_FILES: [&str; 3] = ["session.json", "raw.jsonl", "edits.jsonl"];
@@ -37,12 +37,13 @@ pub(crate) fn row(session: &SessionDirectory, clock: &dyn Clock) -> SessionRow {
     let at_work = matches!(state, SessionState::Live | SessionState::Transcribing);
     let person_state = if error.is_some() && !at_work { PersonState::Broken } else { state.into() };
     let metadata = metadata.ok().flatten().filter(|_| error.is_none()).unwrap_or_default();
+    let (tags, notes) = (metadata.tags.clone(), metadata.notes.clone());
     let has_transcript = signs.is_ok_and(|signs| signs.has_transcript);
     let summary = SessionSummary {
         error,
         ..summarize(session.id(), session.directory().path(), metadata, state, has_transcript)
     };
-    SessionRow { summary, state: person_state }
+    SessionRow { summary, state: person_state, tags, notes }
 }
 
 /// What `session.json` says, provided that nothing in the session is a link.
@@ -57,24 +58,21 @@ fn reader(session: &SessionDirectory) -> Result<JsonlReader, DirectoryError> {
     JsonlReader::open(session.directory())
 }
 
-/// The lines from index `since` on.
-pub(crate) fn transcript(
+/// Has `reader` read what is new, provided that nothing in the session is a link and nothing is damaged.
+pub(crate) fn refresh(
+    reader: &mut JsonlReader,
     session: &SessionDirectory,
-    since: u64,
-    verbatim: bool,
-    clock: &dyn Clock,
-) -> Result<Transcript, ViewError> {
-    // Before the lines: once this says that no line will be added, the lines read next are all there are.
-    let state = state(session, clock)?;
-    let reader = reader(session)?;
-    refuse_damage(&reader, verbatim)?;
-    let first = usize::try_from(since).unwrap_or(usize::MAX);
-    Ok(Transcript {
-        session: session.id().to_string(),
-        state,
-        next: reader.len() as u64,
-        lines: reader.since(first, verbatim).map(|(line, _)| line).collect(),
-    })
+    is_verbatim: bool,
+) -> Result<(), ViewError> {
+    refuse_links(session)?;
+    reader.refresh(session.directory())?;
+    refuse_damage(reader, is_verbatim)
+}
+
+/// How many bytes of the session's lines `reader` has not read yet.
+pub(crate) fn unread_bytes(reader: &JsonlReader, session: &SessionDirectory) -> Result<u64, DirectoryError> {
+    let len_bytes = session.directory().len_bytes_of(super::RAW_FILE)?.unwrap_or(0);
+    Ok(len_bytes.saturating_sub(reader.bytes_read()))
 }
 
 /// An assistant is shown a whole session or told why not: half of one looks like all of it.

@@ -38,7 +38,7 @@ mod window;
 mod writer;
 
 pub use attach::{RecoveryCause, RecoveryReport};
-pub use changes::Changes;
+pub use changes::{Changes, News, NewsItem};
 pub use cursor::Cursor;
 pub use disk::{DiskError, LogDirectory};
 pub use error::{AppendError, OpenError, ReadError};

@@ -186,6 +186,29 @@ impl Directory {
         Ok(stat.filter(|stat| file_type(stat) == FileType::RegularFile).and_then(|stat| modified(&stat)))
     }
 
+    /// How long the regular file `name` is; none when it is missing or something else.
+    pub(crate) fn len_bytes_of(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, DirectoryError> {
+        let stat = self.stat(name.as_ref())?;
+        let file = stat.filter(|stat| file_type(stat) == FileType::RegularFile);
+        Ok(file.and_then(|stat| u64::try_from(stat.st_size).ok()))
+    }
+
+    /// Which directory this is.
+    pub(crate) fn identity(&self) -> Result<DirectoryIdentity, DirectoryError> {
+        let stat = rustix::fs::fstat(&self.handle)
+            .map_err(|errno| DirectoryError::io("look at", self.path.clone(), errno))?;
+        Ok(DirectoryIdentity::of(&stat))
+    }
+
+    /// Which directory stands at `name`, and when a name in it last changed; none when none does.
+    pub(crate) fn glimpse(
+        &self,
+        name: impl AsRef<OsStr>,
+    ) -> Result<Option<(DirectoryIdentity, SystemTime)>, DirectoryError> {
+        let stat = self.stat(name.as_ref())?.filter(|stat| file_type(stat) == FileType::Directory);
+        Ok(stat.and_then(|stat| Some((DirectoryIdentity::of(&stat), modified(&stat)?))))
+    }
+
     fn refuse_unless_file(&self, name: &OsStr, stat: &Stat) -> Result<(), DirectoryError> {
         let path = || self.child_path(name);
         match file_type(stat) {
@@ -484,6 +507,21 @@ impl Directory {
 impl DirectoryError {
     fn io(action: &'static str, path: PathBuf, errno: Errno) -> Self {
         Self::Io { action, path, source: errno.into() }
+    }
+}
+
+/// Tells one directory from any other that exists at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DirectoryIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl DirectoryIdentity {
+    fn of(stat: &Stat) -> Self {
+        // Their widths differ between systems, and only their equality counts.
+        #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::useless_conversion)]
+        Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
     }
 }
 

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::metadata::METADATA_FILE;
@@ -23,6 +24,10 @@ pub struct SessionRow {
     pub summary: SessionSummary,
     /// What a person reads for its state.
     pub state: PersonState,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Its notes.
+    pub notes: String,
 }
 
 /// What a directory below the root turned out to be, if it is a session.
@@ -35,19 +40,24 @@ pub(crate) enum Found {
 
 /// Every session below `root`, in no order. A directory that vanishes meanwhile is passed over.
 pub(crate) fn session_directories(root: &Directory, clock: &dyn Clock) -> Result<Vec<Found>, DirectoryError> {
-    let mut found = Vec::new();
-    for name in root.names()? {
-        let Some(id) = name.to_str().and_then(|name| SessionId::new(name).ok()) else { continue };
-        match SessionDirectory::open(root, &id) {
-            Ok(Some(session)) if is_session(session.directory(), clock) => {
-                found.push(Found::Session(session));
-            }
-            // Of what cannot be opened only the name can tell whether it is somebody else's folder.
-            Err(error) if id.local_minute().is_some() => found.push(Found::Unreadable { id, error }),
-            Ok(_) | Err(_) => {}
-        }
+    let ids = session_ids(root)?;
+    Ok(ids.into_iter().filter_map(|id| find_session(root, id, clock)).collect())
+}
+
+/// Every name below `root` that may be a session's.
+pub(crate) fn session_ids(root: &Directory) -> Result<Vec<SessionId>, DirectoryError> {
+    let names = root.names()?.into_iter();
+    Ok(names.filter_map(|name| SessionId::new(name.to_str()?).ok()).collect())
+}
+
+/// The session `id` below `root`; none when what is there is none.
+pub(crate) fn find_session(root: &Directory, id: SessionId, clock: &dyn Clock) -> Option<Found> {
+    match SessionDirectory::open(root, &id) {
+        Ok(Some(session)) if is_session(session.directory(), clock) => Some(Found::Session(session)),
+        // Of what cannot be opened only the name can tell whether it is somebody else's folder.
+        Err(error) if id.local_minute().is_some() => Some(Found::Unreadable { id, error }),
+        Ok(_) | Err(_) => None,
     }
-    Ok(found)
 }
 
 /// Whether a listing shows `directory`.
@@ -82,7 +92,7 @@ pub(crate) fn summarize(
 pub(crate) fn broken_row(id: &SessionId, dir: &Path, error: &ViewError) -> SessionRow {
     let nothing = summarize(id, dir, SessionMetadata::default(), SessionState::Pending, false);
     let summary = SessionSummary { error: Some(error.to_string()), ..nothing };
-    SessionRow { summary, state: PersonState::Broken }
+    SessionRow { summary, state: PersonState::Broken, tags: Vec::new(), notes: String::new() }
 }
 
 /// Sorts `rows` newest first. One whose start is not known comes first: it is being made, or is broken
@@ -92,6 +102,58 @@ pub(crate) fn sort_newest_first(rows: &mut [SessionRow]) {
         let started = started(&row.summary);
         std::cmp::Reverse((started.is_none(), started, row.summary.id.clone()))
     });
+}
+
+/// What is asked of a listing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionsQuery<'a> {
+    /// How many sessions at most, the newest of those that fit.
+    pub limit: Option<u64>,
+    /// Only those that stand behind the session with this id, or that started before this moment: an RFC
+    /// 3339 time, or a date or time of the local clock.
+    pub before: Option<&'a str>,
+    /// Only those of which id, name, tags and notes hold each of these words, in whatever case.
+    pub query: Option<&'a str>,
+}
+
+impl SessionsQuery<'_> {
+    /// Leaves of `rows`, newest first, those that are asked for.
+    ///
+    /// # Errors
+    /// `before` is neither a session of `rows` nor a moment.
+    pub(crate) fn select(&self, rows: &mut Vec<SessionRow>) -> Result<(), ViewError> {
+        if let Some(before) = self.before {
+            if let Some(at) = rows.iter().position(|row| row.summary.id == before) {
+                rows.drain(..=at);
+            } else {
+                let moment = moment(before).ok_or_else(|| ViewError::NoSession(before.to_owned()))?;
+                rows.retain(|row| started(&row.summary).is_some_and(|started| started < moment));
+            }
+        }
+        let words: Vec<_> =
+            self.query.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+        rows.retain(|row| row.holds(&words));
+        rows.truncate(self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+        Ok(())
+    }
+}
+
+impl SessionRow {
+    /// Whether each of `words`, in small letters, is somewhere in what people wrote about the session.
+    fn holds(&self, words: &[String]) -> bool {
+        let written = [&self.summary.id, &self.notes].into_iter().chain(&self.summary.name).chain(&self.tags);
+        let written: Vec<_> = written.map(|text| text.to_lowercase()).collect();
+        words.iter().all(|word| written.iter().any(|text| text.contains(word)))
+    }
+}
+
+/// A moment as people and programs write it.
+fn moment(text: &str) -> Option<Timestamp> {
+    let local = |text: &str| {
+        let moment: DateTime = text.parse().ok()?;
+        TimeZone::system().to_ambiguous_timestamp(moment).compatible().ok()
+    };
+    text.parse().ok().or_else(|| local(text))
 }
 
 fn started(summary: &SessionSummary) -> Option<Timestamp> {
@@ -126,7 +188,7 @@ mod tests {
             transcribing: false,
             error: None,
         };
-        SessionRow { summary, state: PersonState::Pending }
+        SessionRow { summary, state: PersonState::Pending, tags: Vec::new(), notes: String::new() }
     }
 
     fn order(mut rows: Vec<SessionRow>) -> Vec<String> {

@@ -4,12 +4,16 @@
 //! at work. Files beside the log decide nothing: a description that was derived from it is only used
 //! while it names the log's last event, and is computed again from the events otherwise.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use super::derived::describe;
 use super::listing::summarize;
 use super::{
-    Directory, DirectoryError, PersonState, SessionDirectory, SessionMetadata, SessionRow, Work, WorkLock,
+    Directory, DirectoryError, DirectoryIdentity, PersonState, SessionDirectory, SessionMetadata, SessionRow,
+    Work, WorkLock,
 };
-use crate::view::{NumberedLine, SessionReading, SessionState, Transcript, TranscriptLine, ViewError};
+use crate::view::{NumberedLine, SessionReading, SessionState, TranscriptLine, ViewError};
 use crate::{LogDirectory, Mapping, ReadError, Reader};
 
 /// Either of these shows that `log/` is a log, and not somebody's folder of that name.
@@ -20,21 +24,48 @@ const LOG_SIGNS: [&str; 2] = ["0000000000.seg", "head"];
 /// # Errors
 /// `log` is a link, or the directory cannot be searched.
 pub(crate) fn holds_log(directory: &Directory) -> Result<bool, DirectoryError> {
+    Ok(log(directory)?.is_some())
+}
+
+/// The directory of the log in `directory`; none when that holds none.
+///
+/// # Errors
+/// As [`holds_log`].
+pub(crate) fn log(directory: &Directory) -> Result<Option<Directory>, DirectoryError> {
     let log = match directory.subdirectory(LogDirectory::NAME) {
         Ok(Some(log)) => log,
-        Ok(None) | Err(DirectoryError::NotADirectory { .. }) => return Ok(false),
+        Ok(None) | Err(DirectoryError::NotADirectory { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     for sign in LOG_SIGNS {
         if log.holds(sign)? {
-            return Ok(true);
+            return Ok(Some(log));
         }
     }
-    Ok(false)
+    Ok(None)
+}
+
+/// Changes with everything that is appended to a log, and is seen without opening it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogStamp {
+    log: DirectoryIdentity,
+    last_segment: OsString,
+    len_bytes: u64,
+}
+
+impl LogStamp {
+    /// Of the log in the directory `log`; none when it has no segment.
+    pub(crate) fn of(log: &Directory) -> Result<Option<Self>, DirectoryError> {
+        let is_segment = |name: &OsString| Path::new(name).extension().is_some_and(|end| end == "seg");
+        let Some(last_segment) = log.names()?.into_iter().filter(is_segment).max() else { return Ok(None) };
+        let len_bytes = log.len_bytes_of(&last_segment)?;
+        let log = log.identity()?;
+        Ok(len_bytes.map(|len_bytes| Self { log, last_segment, len_bytes }))
+    }
 }
 
 /// Who is at work on the session, if anyone.
-fn work(session: &SessionDirectory) -> Result<Option<SessionState>, ViewError> {
+pub(crate) fn work(session: &SessionDirectory) -> Result<Option<SessionState>, ViewError> {
     if WorkLock::is_held(session, Work::Recording)? {
         Ok(Some(SessionState::Live))
     } else if WorkLock::is_held(session, Work::Transcribing)? {
@@ -48,13 +79,9 @@ fn state_when_idle(metadata: &SessionMetadata) -> SessionState {
     if metadata.finished_at.is_some() { SessionState::Done } else { SessionState::Pending }
 }
 
-/// What the session is doing. The locks are looked at first: whoever lets go of one has written all it
-/// will before.
-pub(crate) fn state(session: &SessionDirectory) -> Result<SessionState, ViewError> {
-    match work(session)? {
-        Some(state) => Ok(state),
-        None => Ok(state_when_idle(&describe(session, &mut session.read_log(Mapping::On)?)?)),
-    }
+/// What the session is doing while nobody is at work on it.
+pub(crate) fn idle_state(session: &SessionDirectory, reader: &mut Reader) -> Result<SessionState, ViewError> {
+    Ok(state_when_idle(&describe(session, reader)?))
 }
 
 /// Its row in a listing.
@@ -68,28 +95,9 @@ pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
         state.into()
     };
     let is_finished = metadata.finished_at.is_some();
+    let (tags, notes) = (metadata.tags.clone(), metadata.notes.clone());
     let summary = summarize(session.id(), session.directory().path(), metadata, state, is_finished);
-    Ok(SessionRow { summary, state: person_state })
-}
-
-/// The lines from index `since` on. Only durable lines are handed out, so that a cursor counted in lines
-/// never names others after a loss of power; lines that an edit hides are counted and not shown.
-pub(crate) fn transcript(
-    session: &SessionDirectory,
-    since: u64,
-    verbatim: bool,
-) -> Result<Transcript, ViewError> {
-    let state = state(session)?;
-    let mut reader = session.read_log(Mapping::On)?;
-    let next = reader.snapshot()?.durable_lines()?;
-    let lines = lines(&mut reader, since.min(next), verbatim)?;
-    let lines = lines.into_iter().filter(|numbered| numbered.index < next);
-    Ok(Transcript {
-        session: session.id().to_string(),
-        state,
-        next,
-        lines: lines.map(|numbered| numbered.line).collect(),
-    })
+    Ok(SessionRow { summary, state: person_state, tags, notes })
 }
 
 /// The whole session by the clock. Damage costs the line it is in, not the session.

@@ -11,10 +11,8 @@ mod transcript;
 mod wait_for_transcript;
 mod watch_meeting;
 
-use std::path::Path;
-
 use ambient_engine::Clock;
-use ambient_engine::view::ViewError;
+use ambient_engine::view::{Library, ViewError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -95,8 +93,8 @@ pub(crate) type Run = fn(&Context<'_>, &Arguments<'_>) -> Result<String, ToolErr
 
 /// What a tool works with.
 pub(crate) struct Context<'a> {
-    /// Where the sessions are.
-    pub(crate) root: &'a Path,
+    /// The sessions.
+    pub(crate) library: &'a Library,
     /// What time it is.
     pub(crate) clock: &'a dyn Clock,
     /// The call it works on.

@@ -52,5 +52,10 @@ fn answer_schema() -> Value {
 
 fn run(context: &Context<'_>, arguments: &Arguments<'_>) -> Result<String, ToolError> {
     let session = arguments.text("session")?;
-    compact(&context.assistant()?.watch(context.root, context.clock, context.call, session.as_deref())?)
+    compact(&context.assistant()?.watch(
+        context.library.root(),
+        context.clock,
+        context.call,
+        session.as_deref(),
+    )?)
 }

@@ -31,6 +31,14 @@ impl NativeSession {
         Self { directory, log }.with(&[Event::Opened(opened)])
     }
 
+    /// A session that is there, opened for writing.
+    pub(crate) fn open(root: &Path, id: &str) -> Self {
+        let log = Log::open(&root.join(id), Options::default()).unwrap();
+        let root = Directory::open(root).unwrap();
+        let directory = SessionDirectory::open(&root, &SessionId::new(id).unwrap()).unwrap().unwrap();
+        Self { directory, log }
+    }
+
     /// Appends `events` as one batch.
     pub(crate) fn append(&mut self, events: &[Event]) {
         self.log.append(events).unwrap();

@@ -44,12 +44,20 @@ fn an_argument_of_the_wrong_type_is_refused_before_the_session_is_looked_for() {
         (json!({"session": "nope", "since": true}), "`since`"),
         (json!({"session": "nope", "verbatim": "yes"}), "`verbatim`"),
         (json!({"session": "nope", "verbatim": 1}), "`verbatim`"),
+        (json!({"session": "nope", "limit": "?"}), "`limit`"),
+        (json!({"session": "nope", "limit": -1}), "`limit`"),
+        (json!({"session": "nope", "max_chars": 0}), "`max_chars`"),
+        (json!({"session": "nope", "max_chars": "x"}), "`max_chars`"),
+        (json!({"session": "nope", "clock": 1}), "`clock`"),
+        (json!({"session": "nope", "confidence": "?"}), "`confidence`"),
+        (json!({"session": "nope", "cursor": 7}), "`cursor`"),
+        (json!({"session": "nope", "cursor": "", "since": 0}), "`since` and `cursor`"),
     ] {
         let reply = call(&server, "transcript", &arguments);
         assert_eq!(error_code(&reply), -32602, "{arguments}");
         assert!(reply["error"]["message"].as_str().unwrap().contains(named), "{reply}");
     }
-    let optional = json!({"session": "nope", "since": null, "verbatim": null, "limit": "?"});
+    let optional = json!({"session": "nope", "since": null, "verbatim": null, "cursor": null, "lines": "?"});
     assert_eq!(failure(&call(&server, "transcript", &optional)), "no session nope");
     assert_eq!(
         failure(&call(&server, "transcript", &json!({"session": "nope", "since": 1.0}))),

@@ -1,5 +1,6 @@
 //! Laws of reading: ranges, earlier moments, numbered edits, where a line comes from, kept cursors.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -318,4 +319,40 @@ fn why_names_the_run_that_heard_the_line() {
         [model(0), model(1), model(2), model(3), model(4)],
         [Some("tiny"), Some("small"), Some("large"), Some("small"), None].map(|name| name.map(str::to_owned))
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// However it is cut into parts, news names each new line once and in order, and every earlier line that
+    /// may read differently.
+    #[test]
+    fn news_in_parts_is_the_news(before in ops(), after in ops(), items_max in 1_usize..6) {
+        let (session, mut log, _) = log_of(&before);
+        let kept = open(&session).snapshot().unwrap().cursor().unwrap();
+        run(&mut log, session.path(), &after);
+        let mut reader = open(&session);
+        let mut snapshot = reader.snapshot().unwrap();
+        let whole = snapshot.changes(kept.as_ref()).unwrap();
+        let (mut new, mut changed) = (Vec::new(), BTreeSet::new());
+        let mut cursor = kept;
+        loop {
+            let part = snapshot.news(cursor.as_ref(), items_max).unwrap();
+            prop_assert!(part.items.len() <= items_max);
+            new.extend(part.items.iter().filter(|item| item.is_new).map(|item| item.line));
+            changed.extend(part.items.iter().filter(|item| !item.is_new).map(|item| item.line));
+            prop_assert!(part.cursor == whole.cursor || part.has_more);
+            cursor = part.cursor;
+            if !part.has_more {
+                break;
+            }
+        }
+        let numbers = |lines: &[FoldedLine]| lines.iter().map(|line| line.index).collect::<Vec<_>>();
+        prop_assert_eq!(&new, &numbers(&whole.new));
+        for line in numbers(&whole.changed) {
+            prop_assert!(changed.contains(&line));
+        }
+        let rest = snapshot.news(cursor.as_ref(), items_max).unwrap();
+        prop_assert!(rest.items.is_empty() && !rest.has_more);
+    }
 }
