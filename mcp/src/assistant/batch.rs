@@ -62,7 +62,8 @@ impl Batch {
 
     /// Takes over how a line reads now, which may be not at all.
     pub(super) fn renew(&mut self, line: &FoldedLine) {
-        let Some(place) = self.lines.iter().position(|old| old.index == line.index) else { return };
+        // They come in the order of the log.
+        let Ok(place) = self.lines.binary_search_by_key(&line.index, |old| old.index) else { return };
         if line.is_hidden() {
             self.lines.remove(place);
             self.earlier -= usize::from(place < self.earlier);
