@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use ambient_capture::audio::NativeReader;
+use ambient_capture::audio::{NativeReader, NativeWriter};
 use ambient_capture::live::{
     Block, Delivery, Phase, Recording, RecordingSummary, SessionClock, Source, Status, Wish, ask_to_stop,
     published_status,
@@ -23,7 +23,7 @@ use ambient_capture::live::{
 use ambient_capture::pipeline::{History, Pipeline, PipelineError, native_path};
 use ambient_capture::recognizer::{RecognizeError, RecognizeOptions, Recognizer, ScriptedRecognizer};
 use ambient_engine::session::{Directory, SessionDirectory, claim};
-use ambient_engine::{DeviceChange, Event, FixedClock, Mapping, Opened, Options, Origin, Track};
+use ambient_engine::{DeviceChange, Event, FixedClock, Mapping, Opened, Options, Origin, Track, TrackSource};
 use jiff::civil::date;
 use scripted_session::{LoudIsSpeech, Speech, Workplace, opened, sound_of, tone_recognizer};
 use tempfile::TempDir;
@@ -311,6 +311,30 @@ fn a_dead_microphone_is_told_and_a_silent_call_is_not() {
     in_one_room.add(Track::Call, 48_000, &vec![0.0; 1_440_000], 0..0);
     let warnings = in_one_room.record(Some(30)).unwrap().warnings;
     assert!(!warnings.iter().any(|warning| warning.starts_with("call")), "{warnings:?}");
+}
+
+#[test]
+fn a_killed_recording_of_a_meeting_in_one_room_is_finished_without_a_warning() {
+    let studio = Studio::new();
+    let mut log = studio.session.create_log(Options::default()).unwrap();
+    let source = |track| TrackSource { track, name: "a script".to_owned(), len_bytes: None };
+    let tracks = vec![source(Track::Room), source(Track::Call)];
+    log.append(&[Event::Opened(Opened { origin: Origin::Recorded, tracks, ..opened() })]).unwrap();
+    drop(log);
+    for (track, rate_hz, sound) in
+        [(Track::Room, 16_000, room()), (Track::Call, 48_000, vec![0.0; 1_440_000])]
+    {
+        let samples: Vec<f32> = sound.iter().map(|sample| *sample as f32).collect();
+        let mut native = NativeWriter::create(&native_path(studio.audio.path(), track), rate_hz).unwrap();
+        native.write(&samples).unwrap();
+    }
+    studio.resume();
+    assert_eq!(studio.transcript().len(), 3, "{:?}", studio.transcript());
+    let events = studio.events();
+    let captured = events
+        .iter()
+        .find_map(|event| if let Event::Captured(captured) = event { Some(captured) } else { None });
+    assert_eq!(captured.unwrap().warnings, Vec::<String>::new());
 }
 
 #[cfg(target_os = "linux")]

@@ -35,7 +35,8 @@ pub(crate) fn run(show: &Show) -> anyhow::Result<Exit> {
     }
     let page = if show.plain { tabbed(&reading.lines) } else { laid_out(&reading) };
     page.print()?;
-    for warning in &reading.warnings {
+    // Of the recording first, as a track that was dead; then of the reading, which alone makes it less than whole.
+    for warning in reading.metadata.iter().flat_map(|metadata| &metadata.warnings).chain(&reading.warnings) {
         output::warning(warning);
     }
     Ok(if reading.warnings.is_empty() { Exit::Done } else { Exit::Warnings })

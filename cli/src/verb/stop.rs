@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ambient_capture::live::ask_to_stop;
 use ambient_engine::SystemClock;
-use ambient_engine::session::{SessionDirectory, Work, WorkLock};
-use ambient_engine::view::{self, SessionState};
+use ambient_engine::session::{PersonState, SessionDirectory, Work, WorkLock};
+use ambient_engine::view;
 
 use crate::arguments::Stop;
 use crate::exit::{Exit, Refusal};
@@ -23,26 +23,27 @@ pub(crate) fn run(stop: &Stop) -> anyhow::Result<Exit> {
         while WorkLock::is_held(&session, Work::Recording)? {
             thread::sleep(LOOK_EVERY);
         }
-        check_done(&session)?;
+        return conclude(&session);
     }
     output::line(&session.directory().path().display().to_string())?;
-    let id = session.id();
-    output::note(&if stop.no_wait {
-        format!("{id} was asked to end; to see it end: ambient status")
-    } else {
-        format!("{id} is complete; to read it: ambient show {id}")
-    });
+    output::note(&format!("{} was asked to end; to see it end: ambient status", session.id()));
     Ok(Exit::Done)
 }
 
-/// Says so when the recorder ended and its text is not complete.
-fn check_done(session: &SessionDirectory) -> anyhow::Result<()> {
+/// Says whether the text is complete, and what a person should know of the recording.
+fn conclude(session: &SessionDirectory) -> anyhow::Result<Exit> {
     let root = places::sessions_dir(&places::settings())?;
     let id = session.id();
-    let state = view::transcript(&root, &id.to_string(), u64::MAX, false, &SystemClock)?.state;
-    if state == SessionState::Done {
-        return Ok(());
+    let reading = view::reading(&root, &id.to_string(), false, &SystemClock)?;
+    if reading.state != PersonState::Done {
+        let text = format!("{id} ended and its text is not complete; to finish it: ambient resume {id}");
+        return Err(Refusal::new(Exit::Failed, text).into());
     }
-    let text = format!("{id} ended and its text is not complete; to finish it: ambient resume {id}");
-    Err(Refusal::new(Exit::Failed, text).into())
+    output::line(&session.directory().path().display().to_string())?;
+    let warnings = reading.metadata.map(|metadata| metadata.warnings).unwrap_or_default();
+    for warning in &warnings {
+        output::warning(warning);
+    }
+    output::note(&format!("{id} is complete; to read it: ambient show {id}"));
+    Ok(if warnings.is_empty() { Exit::Done } else { Exit::Warnings })
 }

@@ -237,4 +237,6 @@ fn record_a_dead_source() {
     let run = studio.run(&[&RECORD[..], &["--for", "12s", "--quiet"]].concat()).expect(5);
     assert!(run.stderr.contains("room: nothing but zeros from the start"), "{}", run.stderr);
     assert!(!run.stderr.contains("call: never"), "nobody asked for a call: {}", run.stderr);
+    let shown = studio.run(&["show", "latest"]).expect(0);
+    assert!(shown.stderr.contains("room: nothing but zeros from the start"), "{shown:?}");
 }
