@@ -4,10 +4,9 @@
 //! number may be written `1.0`, and a value of the wrong type is refused with its name, what it must be
 //! and what it is.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
+use crate::fields::Fields;
 use crate::rpc::RpcError;
 
 /// The most characters of a number that an error repeats.
@@ -18,17 +17,17 @@ const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// The fields of an object.
 #[derive(Debug, Default)]
-pub(crate) struct Arguments<'a>(BTreeMap<String, &'a RawValue>);
+pub(crate) struct Arguments<'a>(Fields<'a>);
 
 impl<'a> Arguments<'a> {
     /// The fields of `raw`; `None` if it is not an object.
     pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok().map(Self)
+        Fields::read(raw).map(Self)
     }
 
     /// The field `name`, if it is there and not null.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.get(name).copied().filter(|raw| raw.get() != "null")
+        self.0.get(name).filter(|raw| raw.get() != "null")
     }
 
     /// The text `name`.

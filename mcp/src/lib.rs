@@ -14,6 +14,7 @@ mod answering;
 mod arguments;
 mod assistant;
 mod call;
+mod fields;
 mod id;
 mod in_flight;
 mod input;

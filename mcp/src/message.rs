@@ -7,10 +7,9 @@
 //! What has an id asks for an answer and gets one, an error if need be. What has a method and no id is a
 //! notification and is never answered, whatever else is wrong with it.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
+use crate::fields::Fields;
 use crate::id::Id;
 use crate::rpc::RpcError;
 
@@ -81,7 +80,7 @@ impl Line {
     /// Takes `bytes` apart. A byte order mark in front is passed over.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        if bytes.iter().all(|byte| b" \t\r".contains(byte)) {
             return Self::Blank;
         }
         let Ok(raw) = serde_json::from_slice::<&RawValue>(bytes) else {
@@ -104,14 +103,14 @@ impl Message {
     }
 
     fn parse(raw: &RawValue) -> Self {
-        let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get()) else {
+        let Some(fields) = Fields::read(raw) else {
             return Self::invalid("expected an object");
         };
-        let method = fields.get("method").copied();
-        if method.is_none() && (fields.contains_key("result") || fields.contains_key("error")) {
+        let method = fields.get("method");
+        if method.is_none() && (fields.get("result").is_some() || fields.get("error").is_some()) {
             return Self::Reply;
         }
-        let params = fields.get("params").map(|&params| params.to_owned());
+        let params = fields.get("params").map(ToOwned::to_owned);
         let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
         let id = match (fields.get("id"), method) {
             (Some(id), _) => Id::read(id),
@@ -126,7 +125,7 @@ impl Message {
         let refuse = |message| {
             Self::Invalid(Invalid { id: Some(id.clone()), error: RpcError::invalid_request(message) })
         };
-        if fields.get("jsonrpc").and_then(|version| text(version)).as_deref() != Some("2.0") {
+        if fields.get("jsonrpc").and_then(text).as_deref() != Some("2.0") {
             return refuse("expected \"jsonrpc\":\"2.0\"");
         }
         match method.and_then(text) {

@@ -7,6 +7,7 @@ mod client;
 mod conversation;
 mod documented_replies;
 mod hostile_input;
+mod hostile_messages;
 mod jsonl_session;
 mod native_session;
 mod protocol;
