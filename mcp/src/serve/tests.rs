@@ -22,6 +22,10 @@ static DOOR: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
 const TOOLS: &[Tool] = &[
     tool("panics", |_, _| panic!("a defect")),
+    tool("panics beside", |context, _| {
+        context.call.require_beside()?;
+        panic!("a defect")
+    }),
     tool("answers", |_, _| Ok("[]".to_owned())),
     tool("waits", |_, _| {
         let open = DOOR.0.lock().unwrap();
@@ -136,6 +140,19 @@ fn a_panic_in_a_tool_costs_that_request_alone() {
     assert_eq!(replies[1]["result"]["isError"], false);
     assert_eq!(replies[2]["error"]["code"], -32603);
     assert_eq!(replies[3]["result"], json!({}));
+}
+
+#[test]
+fn a_panic_beside_the_others_is_answered_too_and_leaves_its_place_free() {
+    Conversation::hold(|client| {
+        for id in 0..=MAX_CALLS_BESIDE as u64 {
+            client.say(&call(id, "panics beside"));
+            let reply = client.hear();
+            assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(id), &json!(-32603)));
+            client.say(&ping(id));
+            assert_eq!(client.hear()["result"], json!({}));
+        }
+    });
 }
 
 #[test]
