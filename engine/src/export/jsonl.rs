@@ -48,10 +48,7 @@ pub fn jsonl(session: &SessionDirectory) -> Result<JsonlFiles, ViewError> {
     let mut reader = session.read_log(Mapping::On)?;
     let metadata = describe(session, &mut reader)?;
     let mut files = Files::default();
-    // By value: each event goes when it has become text, so that not all of it is held twice.
-    for recorded in reader.snapshot()?.events()? {
-        files.note(&recorded);
-    }
+    reader.snapshot()?.each_event(|recorded| files.note(&recorded))?;
     let transcript = match metadata.finished_at {
         Some(_) => Some(document(&mut reader, &metadata)?.into_bytes()),
         None => None,

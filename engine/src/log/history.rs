@@ -81,11 +81,27 @@ impl Snapshot<'_> {
             None => Mark::START,
         };
         let mut events = Vec::new();
+        self.walk_events(from, |recorded| events.push(recorded))?;
+        Ok(events)
+    }
+
+    /// Hands every event to `see`, in log order, and holds no more than one of them; kinds this version does
+    /// not know are left out.
+    ///
+    /// # Errors
+    /// As [`Snapshot::events`]. The events before have been handed out then.
+    pub fn each_event(&mut self, see: impl FnMut(Recorded)) -> Result<(), ReadError> {
+        self.walk_events(Mark::START, see)
+    }
+
+    fn walk_events(&mut self, from: Mark, mut see: impl FnMut(Recorded)) -> Result<(), ReadError> {
         self.walk(from, |frame| {
-            events.extend(recorded(frame)?);
+            if let Some(recorded) = recorded(frame)? {
+                see(recorded);
+            }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(events)
+        Ok(())
     }
 
     /// Every edit of the log, numbered in log order.

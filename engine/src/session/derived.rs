@@ -62,9 +62,7 @@ fn compute(session: &SessionDirectory, reader: &mut Reader) -> Result<SessionMet
     // The stamp first: an event that comes in between makes it name too little, never too much.
     let log = stamp(reader)?;
     let mut metadata = SessionMetadata { log, lines: Some(0), ..SessionMetadata::default() };
-    for recorded in reader.snapshot()?.events()? {
-        metadata.note(&recorded.event);
-    }
+    reader.snapshot()?.each_event(|recorded| metadata.note(&recorded.event))?;
     // The directory may have been renamed or copied since.
     metadata.id = session.id().to_string();
     Ok(metadata)
