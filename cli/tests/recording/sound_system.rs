@@ -107,9 +107,11 @@ impl Studio {
 /// Runs a test that depends on how a busy machine shares its time out, a second time when it failed, which is said
 /// aloud.
 pub(crate) fn with_one_retry(test: impl Fn()) {
-    if std::panic::catch_unwind(AssertUnwindSafe(&test)).is_err() {
+    if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(&test)) {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let why = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason was given");
         // Not by `println`, which is kept from whoever reads the outcome of a test that passed.
-        let _ = writeln!(std::io::stderr(), "retried: a test of recording failed at its first try");
+        let _ = writeln!(std::io::stderr(), "retried: a test of recording failed at its first try: {why}");
         test();
     }
 }
