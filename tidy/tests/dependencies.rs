@@ -17,6 +17,9 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
     ("ambient-capture", "ambient", "a library knows no front end"),
 ];
 
+/// Crates that only tests may depend on.
+const FOR_TESTS_ALONE: &[&str] = &["loom", "proptest", "rmcp", "tokio"];
+
 /// Crates that nothing a user builds may depend on.
 const UNPUBLISHED: &[&str] = &["ambient-benches", "ambient-tidy"];
 
@@ -28,6 +31,9 @@ fn crates_know_only_what_they_may() {
             if dependency.from == *from && dependency.to == *to {
                 wrong.push(format!("{from} -> {to}: {reason}"));
             }
+        }
+        if FOR_TESTS_ALONE.contains(&dependency.to.as_str()) && !dependency.tests_only {
+            wrong.push(format!("{} -> {}: for tests alone", dependency.from, dependency.to));
         }
         if UNPUBLISHED.contains(&dependency.to.as_str()) {
             wrong.push(format!("{} -> {}: not for users", dependency.from, dependency.to));
