@@ -5,7 +5,7 @@
 //! over the pipes is held against the protocol: one reply for each request, none for one that was taken back.
 //!
 //! The Python and Node.js packages are installed by `scripts/test`, pinned. Where they are not, the tests say
-//! so and do nothing, unless `AMBIENT_REQUIRE_TOOLS=1`.
+//! so and do nothing, unless `AMBIENT_REQUIRE_CLIENTS=1`.
 
 // Clippy's allowance for tests reaches only the functions marked as such, not what they share.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
