@@ -21,7 +21,7 @@ const BETWEEN: [u64; 2] = [10_000, 100_000];
 /// As many edits has the one line that is edited again and again.
 const HOT_EDITS: u64 = 10_000;
 const QUICK: Plan = Plan { rounds: 3, budget_ms: 40 };
-const FULL: Plan = Plan { rounds: 5, budget_ms: 500 };
+const FULL: Plan = Plan { rounds: 3, budget_ms: 150 };
 
 /// What is measured in one run.
 struct Extent {
