@@ -466,6 +466,10 @@ pub(crate) struct ServeMcp {
     #[arg(long)]
     pub(crate) structured: bool,
 
+    /// Keep lines that were hidden from assistants that ask for the words as they were heard, too
+    #[arg(long)]
+    pub(crate) redact_verbatim: bool,
+
     /// Let the assistant's voice make no sound
     #[arg(long)]
     pub(crate) no_play: bool,

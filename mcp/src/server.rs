@@ -50,6 +50,7 @@ pub struct Server<'a> {
     clock: &'a dyn Clock,
     tools: &'a [Tool],
     is_structured: bool,
+    redacts_verbatim: bool,
     assistant: Option<&'a Assistant>,
 }
 
@@ -61,6 +62,7 @@ impl<'a> Server<'a> {
             clock: &SystemClock,
             tools: TOOLS,
             is_structured: false,
+            redacts_verbatim: false,
             assistant: None,
         }
     }
@@ -84,6 +86,13 @@ impl<'a> Server<'a> {
     #[must_use]
     pub fn with_structured_content(self, is_structured: bool) -> Self {
         Self { is_structured, ..self }
+    }
+
+    /// The same server; if `redacts_verbatim`, a line that an edit hides is not told as it was heard either.
+    /// Without, as at first, whoever asks for `verbatim` is told everything that was heard.
+    #[must_use]
+    pub fn with_redacted_verbatim(self, redacts_verbatim: bool) -> Self {
+        Self { redacts_verbatim, ..self }
     }
 
     /// The same server with a live assistant; without one, its tools say that it is turned off.
@@ -170,7 +179,13 @@ impl<'a> Server<'a> {
             Some(raw) => Arguments::read(raw)
                 .ok_or_else(|| RpcError::invalid_params("`arguments` must be an object"))?,
         };
-        let context = Context { library: &self.library, clock: self.clock, call, assistant: self.assistant };
+        let context = Context {
+            library: &self.library,
+            clock: self.clock,
+            call,
+            assistant: self.assistant,
+            redacts_verbatim: self.redacts_verbatim,
+        };
         let text = (tool.run)(&context, &arguments)?;
         let structured = if self.is_structured { tool.answer.value(&text) } else { None };
         Ok(success(text, structured))

@@ -14,7 +14,9 @@ use crate::places;
 pub(crate) fn run(arguments: &ServeMcp) -> anyhow::Result<Exit> {
     let root = places::sessions_dir(&places::settings())?;
     let assistant = assistant(arguments)?;
-    let mut server = Server::new(&root).with_structured_content(arguments.structured);
+    let mut server = Server::new(&root)
+        .with_structured_content(arguments.structured)
+        .with_redacted_verbatim(arguments.redact_verbatim);
     if let Some(assistant) = &assistant {
         server = server.with_assistant(assistant);
     }

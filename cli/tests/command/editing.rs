@@ -45,6 +45,20 @@ fn talk(sandbox: &Sandbox) -> PathBuf {
     folder
 }
 
+#[test]
+fn an_assistant_is_told_what_is_hidden_only_if_the_server_was_started_without_redaction() {
+    let sandbox = Sandbox::new();
+    talk(&sandbox);
+    sandbox.run(&["hide", ID, "--secrets"]).expect(0);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "transcript", "arguments": {"session": ID, "verbatim": true}}});
+    for (arguments, is_told) in [(&["mcp"][..], true), (&["mcp", "--redact-verbatim"][..], false)] {
+        let run = sandbox.run_with_input(arguments, &format!("{call}\n")).expect(0);
+        assert_eq!(run.stdout.contains("AKIAABCDEFGHIJKLMNOP"), is_told, "{run:?}");
+        assert!(run.stdout.contains("did you Create it, Crea?"), "{run:?}");
+    }
+}
+
 fn shown(sandbox: &Sandbox) -> Vec<(Value, Value)> {
     let lines = sandbox.run(&["show", ID, "--json"]).expect(0).json();
     let lines = lines["lines"].as_array().or(lines.as_array()).unwrap().clone();

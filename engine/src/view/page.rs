@@ -36,6 +36,9 @@ pub struct TranscriptQuery<'a> {
     pub from: ReadFrom<'a>,
     /// As they were first heard, without names and corrections.
     pub is_verbatim: bool,
+    /// As they were first heard, but for lines that an edit hides: those stay hidden. Read with
+    /// [`is_verbatim`](Self::is_verbatim); lines as they read now are without them anyway.
+    pub keeps_hidden: bool,
     /// How many lines, earlier ones that read differently included.
     pub limit: Option<u64>,
     /// How many characters their texts have together; 0 counts as 1.
@@ -52,6 +55,7 @@ impl Default for TranscriptQuery<'_> {
         Self {
             from: ReadFrom::Line(0),
             is_verbatim: false,
+            keeps_hidden: false,
             limit: None,
             max_chars: None,
             by_clock: false,
@@ -145,6 +149,11 @@ impl<'a> Page<'a> {
     /// Whether lines are wanted as they were heard.
     pub(crate) fn is_verbatim(&self) -> bool {
         self.query.is_verbatim
+    }
+
+    /// Whether lines are wanted as they were heard, and hidden ones not at all.
+    pub(crate) fn keeps_hidden(&self) -> bool {
+        self.query.is_verbatim && self.query.keeps_hidden
     }
 
     /// Whether the reply can be cut short.

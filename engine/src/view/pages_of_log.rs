@@ -95,8 +95,9 @@ fn take_news(
                 break;
             }
         } else {
-            let is_told = item.line < first_new && !page.is_verbatim();
-            if is_told && !page.take_changed(snapshot.folded(item.line)?.into()) {
+            // As it was heard, a line changes only where hiding counts.
+            let is_told = item.line < first_new && (!page.is_verbatim() || page.keeps_hidden());
+            if is_told && !page.take_changed(reading(snapshot.folded(item.line)?, page.is_verbatim())) {
                 break;
             }
             taken += 1;
@@ -108,7 +109,7 @@ fn take_news(
 /// Has `page` take lines one after the other; gives the index of the first it did not take.
 fn take_lines(snapshot: &mut Snapshot<'_>, page: &mut Page<'_>, lines: Range<u64>) -> Result<u64, ViewError> {
     let mut reached = lines.start;
-    if page.is_verbatim() {
+    if page.is_verbatim() && !page.keeps_hidden() {
         for heard in snapshot.verbatim(lines)? {
             if !page.take(heard.into()) {
                 break;
@@ -116,13 +117,29 @@ fn take_lines(snapshot: &mut Snapshot<'_>, page: &mut Page<'_>, lines: Range<u64
             reached += 1;
         }
     } else {
+        let is_verbatim = page.is_verbatim();
         snapshot.each(lines, |line| {
-            if line.index == reached && page.take(line.into()) {
+            if line.index != reached {
+                return;
+            }
+            let offered = if is_verbatim { reading(line.into_line(), true) } else { line.into() };
+            if page.take(offered) {
                 reached += 1;
             }
         })?;
     }
     Ok(reached)
+}
+
+/// A line as it reads now, or as it was heard; hidden if it is hidden now.
+fn reading(line: FoldedLine, is_verbatim: bool) -> Offered {
+    let is_hidden = line.is_hidden();
+    if is_verbatim {
+        let heard = HeardLine { index: line.index, line: line.heard };
+        Offered { is_hidden, ..heard.into() }
+    } else {
+        line.into()
+    }
 }
 
 impl From<FoldedView<'_>> for Offered {

@@ -101,6 +101,8 @@ pub(crate) struct Context<'a> {
     pub(crate) call: &'a Call<'a>,
     /// The live assistant, if the server has one.
     pub(crate) assistant: Option<&'a Assistant>,
+    /// Whether hidden lines stay hidden from whoever asks for lines as they were heard.
+    pub(crate) redacts_verbatim: bool,
 }
 
 impl<'a> Context<'a> {

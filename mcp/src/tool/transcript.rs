@@ -72,8 +72,8 @@ fn input_schema() -> Value {
             },
             "verbatim": {
                 "type": "boolean",
-                "description": "true: the lines as they were first heard, without later names and corrections. \
-    false, or left out: with them.",
+                "description": "true: the lines as they were first heard, without later names and corrections, and \
+    with lines that were hidden later, unless the user keeps those back. false, or left out: as they read now.",
             },
         },
         "required": ["session"],
@@ -118,6 +118,7 @@ fn run(context: &Context<'_>, arguments: &Arguments<'_>) -> Result<String, ToolE
     let query = TranscriptQuery {
         from,
         is_verbatim: arguments.boolean("verbatim")?.unwrap_or(false),
+        keeps_hidden: context.redacts_verbatim,
         limit: arguments.whole_number("limit")?,
         max_chars: arguments.positive_number("max_chars")?,
         by_clock: arguments.boolean("clock")?.unwrap_or(false),

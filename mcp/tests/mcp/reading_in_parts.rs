@@ -118,6 +118,47 @@ fn a_cursor_tells_of_earlier_lines_too() {
     }
 }
 
+/// The number and text of each line of `key`.
+fn told(reply: &Value, key: &str) -> Vec<(u64, String)> {
+    let lines = reply[key].as_array().unwrap().iter();
+    lines.map(|line| (line["line"].as_u64().unwrap(), line["text"].as_str().unwrap().to_owned())).collect()
+}
+
+#[test]
+fn what_is_hidden_is_in_a_verbatim_answer_only_where_the_user_lets_it() {
+    let sessions = sessions();
+    let (open, redacting) = (sessions.server(), sessions.server().with_redacted_verbatim(true));
+    let verbatim = |server: &Server<'_>, cursor: &Value| {
+        transcript(server, LOG, json!({"verbatim": true, "cursor": cursor}))
+    };
+    let before = verbatim(&redacting, &json!(""));
+    assert_eq!(told(&before, "lines").len(), 4);
+    assert_eq!(before["lines"][1]["speaker"], json!(null), "as it was heard");
+    let mut log = NativeSession::open(sessions.root(), LOG);
+    let hide = edit(2, Change::Hide { reason: "private".to_owned() });
+    log.append(&[hide, edit(3, Change::Repair { from: "call".to_owned(), to: "she".to_owned() })]);
+
+    let shown = [(0, "room at 5000"), (1, "call at 0"), (3, "call at 2000")]
+        .map(|(line, text)| (line, text.to_owned()));
+    let redacted = verbatim(&redacting, &json!(""));
+    assert_eq!((told(&redacted, "lines"), &redacted["next"]), (shown.to_vec(), &json!(4)));
+    let changed = verbatim(&redacting, &before["cursor"]);
+    assert_eq!(told(&changed, "changed"), [(2, String::new()), (3, "call at 2000".to_owned())]);
+    assert_eq!(changed["changed"][0]["hidden"], true);
+    let one = transcript(&redacting, LOG, json!({"verbatim": true, "since": 2, "limit": 1}));
+    assert_eq!((&one["next"], &one["lines"][0]["text"]), (&json!(4), &json!("call at 2000")));
+
+    assert_eq!(told(&verbatim(&open, &json!("")), "lines").len(), 4);
+    assert_eq!(told(&verbatim(&open, &before["cursor"]), "changed"), []);
+    for server in [&open, &redacting] {
+        assert_eq!(told(&transcript(server, LOG, json!({"cursor": ""})), "lines").len(), 3);
+        assert_eq!(
+            told(&transcript(server, FILES, json!({"verbatim": true, "cursor": ""})), "lines").len(),
+            4
+        );
+    }
+}
+
 #[test]
 fn sessions_are_read_in_parts() {
     let sessions = sessions();
