@@ -24,7 +24,7 @@ use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, OpenError, ReadError
 
 pub use crate::session::listing::SessionsQuery;
 pub use library::{Library, OpenSession};
-pub use page::{PageLine, ReadFrom, Transcript, TranscriptQuery};
+pub use page::{PageLine, ReadFrom, Transcript, TranscriptQuery, Wording};
 
 /// What a session is doing, in the four words that are shown over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -341,8 +341,8 @@ pub fn transcript(
     verbatim: bool,
     clock: &dyn Clock,
 ) -> Result<Transcript, ViewError> {
-    let query =
-        TranscriptQuery { from: ReadFrom::Line(since), is_verbatim: verbatim, ..TranscriptQuery::default() };
+    let wording = if verbatim { Wording::Heard } else { Wording::Now };
+    let query = TranscriptQuery { from: ReadFrom::Line(since), wording, ..TranscriptQuery::default() };
     Library::new(root).open(id)?.transcript(query, clock)
 }
 

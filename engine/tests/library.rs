@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use ambient_engine::session::{Directory, SessionDirectory, SessionId, Work, WorkLock};
 use ambient_engine::view::{
     Library, LiveSession, PageLine, ReadFrom, SessionState, SessionsQuery, Transcript, TranscriptQuery,
-    ViewError,
+    ViewError, Wording,
 };
 use ambient_engine::{
     Change, Durability, Edit, Event, Finished, FixedClock, Line, Log, MetaChange, Opened, Options, Origin,
@@ -257,13 +257,14 @@ proptest! {
             session.hide(at.index(texts.len()) as u64);
         }
         let library = Library::new(root.path());
-        let whole = TranscriptQuery { is_verbatim, ..TranscriptQuery::default() };
+        let wording = if is_verbatim { Wording::Heard } else { Wording::Now };
+        let whole = TranscriptQuery { wording, ..TranscriptQuery::default() };
         let whole = ask(&library, whole).unwrap();
         prop_assert_eq!((whole.more, whole.next), (None, texts.len() as u64));
         let (mut lines, mut next) = (Vec::new(), 0);
         loop {
             let from = ReadFrom::Line(next);
-            let part = TranscriptQuery { from, is_verbatim, limit, max_chars, ..TranscriptQuery::default() };
+            let part = TranscriptQuery { from, wording, limit, max_chars, ..TranscriptQuery::default() };
             let part = ask(&library, part).unwrap();
             prop_assert!(limit.is_none_or(|limit| part.lines.len() as u64 <= limit));
             lines.extend(part.lines);

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::page::{ReadFrom, Transcript, TranscriptQuery};
+use super::page::{ReadFrom, Transcript, TranscriptQuery, Wording};
 use super::standing::Standings;
 use super::{
     LiveSession, SessionState, SessionSummary, Status, ViewError, open_root, open_session, pages_of_jsonl,
@@ -236,7 +236,7 @@ impl OpenSession<'_> {
             }
             Content::Jsonl(reader) => {
                 let state = jsonl::state(&self.session, clock)?;
-                jsonl::refresh(reader, &self.session, query.is_verbatim)?;
+                jsonl::refresh(reader, &self.session, query.wording != Wording::Now)?;
                 pages_of_jsonl::page(reader, query, id, state)?
             }
         };

@@ -29,16 +29,25 @@ pub enum ReadFrom<'a> {
     Cursor(&'a str),
 }
 
+/// How lines are worded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wording {
+    /// As they read now, hidden ones left out.
+    #[default]
+    Now,
+    /// As they were first heard, without names and corrections; hidden ones too.
+    Heard,
+    /// As they were first heard, but for those that are hidden now: they are left out.
+    HeardUnlessHidden,
+}
+
 /// Which lines are asked for, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TranscriptQuery<'a> {
     /// Where to go on.
     pub from: ReadFrom<'a>,
-    /// As they were first heard, without names and corrections.
-    pub is_verbatim: bool,
-    /// As they were first heard, but for lines that an edit hides: those stay hidden. Read with
-    /// [`is_verbatim`](Self::is_verbatim); lines as they read now are without them anyway.
-    pub keeps_hidden: bool,
+    /// How they are worded.
+    pub wording: Wording,
     /// How many lines, earlier ones that read differently included.
     pub limit: Option<u64>,
     /// How many characters their texts have together; 0 counts as 1.
@@ -54,8 +63,7 @@ impl Default for TranscriptQuery<'_> {
     fn default() -> Self {
         Self {
             from: ReadFrom::Line(0),
-            is_verbatim: false,
-            keeps_hidden: false,
+            wording: Wording::Now,
             limit: None,
             max_chars: None,
             by_clock: false,
@@ -148,12 +156,12 @@ impl<'a> Page<'a> {
 
     /// Whether lines are wanted as they were heard.
     pub(crate) fn is_verbatim(&self) -> bool {
-        self.query.is_verbatim
+        self.query.wording != Wording::Now
     }
 
-    /// Whether lines are wanted as they were heard, and hidden ones not at all.
-    pub(crate) fn keeps_hidden(&self) -> bool {
-        self.query.is_verbatim && self.query.keeps_hidden
+    /// Whether edits have a say in what is told.
+    pub(crate) fn heeds_edits(&self) -> bool {
+        self.query.wording != Wording::Heard
     }
 
     /// Whether the reply can be cut short.

@@ -95,8 +95,7 @@ fn take_news(
                 break;
             }
         } else {
-            // As it was heard, a line changes only where hiding counts.
-            let is_told = item.line < first_new && (!page.is_verbatim() || page.keeps_hidden());
+            let is_told = item.line < first_new && page.heeds_edits();
             if is_told && !page.take_changed(reading(snapshot.folded(item.line)?, page.is_verbatim())) {
                 break;
             }
@@ -109,14 +108,7 @@ fn take_news(
 /// Has `page` take lines one after the other; gives the index of the first it did not take.
 fn take_lines(snapshot: &mut Snapshot<'_>, page: &mut Page<'_>, lines: Range<u64>) -> Result<u64, ViewError> {
     let mut reached = lines.start;
-    if page.is_verbatim() && !page.keeps_hidden() {
-        for heard in snapshot.verbatim(lines)? {
-            if !page.take(heard.into()) {
-                break;
-            }
-            reached += 1;
-        }
-    } else {
+    if page.heeds_edits() {
         let is_verbatim = page.is_verbatim();
         snapshot.each(lines, |line| {
             if line.index != reached {
@@ -127,6 +119,13 @@ fn take_lines(snapshot: &mut Snapshot<'_>, page: &mut Page<'_>, lines: Range<u64
                 reached += 1;
             }
         })?;
+    } else {
+        for heard in snapshot.verbatim(lines)? {
+            if !page.take(heard.into()) {
+                break;
+            }
+            reached += 1;
+        }
     }
     Ok(reached)
 }

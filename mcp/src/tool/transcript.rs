@@ -1,6 +1,6 @@
 //! `transcript`: the lines of one session, from where the reader stopped.
 
-use ambient_engine::view::{ReadFrom, TranscriptQuery};
+use ambient_engine::view::{ReadFrom, TranscriptQuery, Wording};
 use serde_json::{Value, json};
 
 use super::{AnswerShape, Context, Effect, Tool, ToolError, compact, object_schema};
@@ -117,8 +117,11 @@ fn run(context: &Context<'_>, arguments: &Arguments<'_>) -> Result<String, ToolE
     };
     let query = TranscriptQuery {
         from,
-        is_verbatim: arguments.boolean("verbatim")?.unwrap_or(false),
-        keeps_hidden: context.redacts_verbatim,
+        wording: match (arguments.boolean("verbatim")?.unwrap_or(false), context.redacts_verbatim) {
+            (false, _) => Wording::Now,
+            (true, false) => Wording::Heard,
+            (true, true) => Wording::HeardUnlessHidden,
+        },
         limit: arguments.whole_number("limit")?,
         max_chars: arguments.positive_number("max_chars")?,
         by_clock: arguments.boolean("clock")?.unwrap_or(false),
