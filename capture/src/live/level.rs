@@ -15,12 +15,13 @@ pub(super) struct LevelMeter {
     peak: f32,
     held: f32,
     held_for: u64,
+    level_db: f32,
 }
 
 impl LevelMeter {
     /// A meter of sound at `rate_hz`.
     pub(super) fn new(rate_hz: u32) -> Self {
-        Self { rate_hz, energy: 0.0, samples: 0, peak: 0.0, held: 0.0, held_for: 0 }
+        Self { rate_hz, energy: 0.0, samples: 0, peak: 0.0, held: 0.0, held_for: 0, level_db: SILENCE_DB }
     }
 
     /// Measures on.
@@ -38,19 +39,40 @@ impl LevelMeter {
         self.held_for += samples;
     }
 
-    /// Level since the last reading, and the peak that is shown, in decibels of full scale.
+    /// Level since the last reading, and the peak that is shown, in decibels of full scale. Sound comes in
+    /// blocks: where none came since, the level is that of the last.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a figure for the eye")]
     pub(super) fn read(&mut self) -> (f32, f32) {
         if self.peak >= self.held || self.held_for >= u64::from(self.rate_hz) * HOLD_MS / 1_000 {
             self.held = self.peak;
             self.held_for = 0;
         }
-        let mean = (self.energy / self.samples.max(1) as f64).sqrt() as f32;
+        if self.samples > 0 {
+            self.level_db = decibels((self.energy / self.samples as f64).sqrt() as f32);
+        }
         (self.energy, self.samples, self.peak) = (0.0, 0, 0.0);
-        (decibels(mean), decibels(self.held))
+        (self.level_db, decibels(self.held))
     }
 }
 
 fn decibels(amplitude: f32) -> f32 {
     (20.0 * amplitude.log10()).max(SILENCE_DB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_two_blocks_the_level_is_that_of_the_last() {
+        let mut meter = LevelMeter::new(1_000);
+        let is_at = |meter: &mut LevelMeter, level_db: f32| (meter.read().0 - level_db).abs() < 0.01;
+        assert!(is_at(&mut meter, SILENCE_DB));
+        meter.take(&[0.1; 200]);
+        for _ in 0..3 {
+            assert!(is_at(&mut meter, -20.0));
+        }
+        meter.pass(200);
+        assert!(is_at(&mut meter, SILENCE_DB), "silence is a block too");
+    }
 }

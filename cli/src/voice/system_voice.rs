@@ -17,14 +17,16 @@ pub(super) enum SystemVoice {
 }
 
 impl SystemVoice {
-    const ALL: [Self; 2] = [Self::Say, Self::EspeakNg];
+    /// Those that are looked for. Elsewhere than on macOS a program called `say` is something else.
+    const KNOWN: &[Self] =
+        if cfg!(target_os = "macos") { &[Self::Say, Self::EspeakNg] } else { &[Self::EspeakNg] };
 
     /// The voice that is here.
     ///
     /// # Errors
     /// There is none; the error says what to install.
     pub(super) fn find() -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|voice| find_program(voice.name()).is_some()).ok_or_else(|| {
+        Self::KNOWN.iter().copied().find(|voice| find_program(voice.name()).is_some()).ok_or_else(|| {
             let text = "there is no voice here: espeak-ng is not on PATH. Install it (Debian: apt-get install \
                         espeak-ng), or set voice.command to another one";
             Refusal::new(Exit::NotFound, text)
@@ -56,9 +58,11 @@ impl SystemVoice {
         command
     }
 
-    /// `sentence` as either program takes it: to both, two brackets begin a command.
+    /// `sentence` as either program takes it: to both, two brackets begin a command, and to espeak-ng control
+    /// characters do. Neither is ever spoken.
     pub(super) fn input(sentence: &str) -> String {
-        sentence.replace("[[", "[ [").replace('\0', " ")
+        let speakable = |letter: char| if letter.is_control() || letter == '[' { ' ' } else { letter };
+        sentence.chars().map(speakable).collect()
     }
 }
 
@@ -83,4 +87,18 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
 fn is_executable(program: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     program.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_a_command_to_the_voice() {
+        for text in ["a [[ b ]]", "a [[[ b", "a [\0[ b", "a \u{1}200A b", "a\tb"] {
+            let input = SystemVoice::input(text);
+            assert!(!input.contains("[[") && !input.chars().any(char::is_control), "{input:?}");
+            assert_eq!(input.chars().count(), text.chars().count());
+        }
+    }
 }

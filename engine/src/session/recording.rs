@@ -23,6 +23,9 @@ pub struct RecordingStatus {
     pub lag_s: f64,
     /// What a person should look at now.
     pub warnings: Vec<String>,
+    /// When it said so: milliseconds since it began. For programs that watch it closely; replies do not tell it.
+    #[serde(skip)]
+    pub elapsed_ms: u64,
 }
 
 /// How one track of a recording is doing.
@@ -38,10 +41,16 @@ pub struct RecordingTrack {
     pub padded_s: f64,
     /// Sound that waits to become text, in seconds.
     pub lag_s: f64,
+    /// How loud the last moments were, in decibels of full scale, where the recorder says. For programs that
+    /// watch it closely; replies do not tell it.
+    #[serde(skip)]
+    pub level_db: Option<f32>,
 }
 
 #[derive(Deserialize)]
 struct Published {
+    #[serde(default)]
+    elapsed_ms: u64,
     tracks: Vec<PublishedTrack>,
     #[serde(default)]
     warnings: Vec<String>,
@@ -58,13 +67,14 @@ struct PublishedTrack {
     padded_ms: u64,
     #[serde(default)]
     done_ms: u64,
+    level_db: Option<f32>,
 }
 
 impl RecordingStatus {
     /// What the recorder of `session` said last; none when it says nothing that can be understood.
-    pub(crate) fn read(session: &Directory) -> Option<Self> {
+    pub fn read(session: &Directory) -> Option<Self> {
         let bytes = session.read(RECORDING_FILE, RECORDING_LEN_MAX_BYTES).ok()??;
-        let Published { tracks, warnings } = serde_json::from_slice(&bytes).ok()?;
+        let Published { elapsed_ms, tracks, warnings } = serde_json::from_slice(&bytes).ok()?;
         let lag_ms = |track: &PublishedTrack| track.captured_ms.saturating_sub(track.done_ms);
         let longest_ms = tracks.iter().map(lag_ms).max().unwrap_or(0);
         let tracks = tracks.iter().map(|track| RecordingTrack {
@@ -73,8 +83,9 @@ impl RecordingStatus {
             silent_s: seconds(track.silent_ms),
             padded_s: seconds(track.padded_ms),
             lag_s: seconds(lag_ms(track)),
+            level_db: track.level_db,
         });
-        Some(Self { tracks: tracks.collect(), lag_s: seconds(longest_ms), warnings })
+        Some(Self { tracks: tracks.collect(), lag_s: seconds(longest_ms), warnings, elapsed_ms })
     }
 }
 

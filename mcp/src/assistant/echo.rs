@@ -86,6 +86,13 @@ pub(super) fn repeats(text: &str, notice: &str) -> bool {
     heard.len() > FEW_WORDS && Utterance::new(notice, nowhen).is_repeated_by(&heard)
 }
 
+/// Whether `text` could be `said`, badly recognised: at least a third of its words are there, in their order.
+pub(super) fn resembles(text: &str, said: &str) -> bool {
+    let heard = words(text);
+    let heard = &heard[..heard.len().min(COMPARED_WORDS_MAX)];
+    longest_in_order(heard, &words(said)) * 3 >= heard.len()
+}
+
 /// How many words `heard` and `said` have in common in the same order: the length of their longest common
 /// subsequence.
 fn longest_in_order(heard: &[String], said: &[String]) -> usize {
@@ -145,6 +152,14 @@ mod tests {
         assert!(!repeats("Claude, are you listening?", notice));
         assert!(!repeats("Claude?", notice));
         assert!(!repeats("", notice));
+    }
+
+    #[test]
+    fn a_badly_recognised_echo_resembles_what_was_said_and_an_interruption_does_not() {
+        assert!(resembles("that ticket is close on choose day", SAID));
+        assert!(resembles("", SAID), "nothing to tell it by");
+        assert!(!resembles("wait, that is wrong", SAID));
+        assert!(!resembles("sorry, may I say something", SAID));
     }
 
     fn is_subsequence(short: &[String], long: &[String]) -> bool {

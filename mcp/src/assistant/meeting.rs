@@ -12,6 +12,7 @@ use ambient_engine::session::{SessionDirectory, Work, WorkLock, write_derived_fi
 use ambient_engine::{AssistantAct, Cursor, ReadError};
 
 use super::heartbeat::{Activity, Heartbeat};
+use super::loudness::{Levels, Loudness};
 use super::minutes::{Minutes, append};
 use super::switch::Switch;
 use super::voice::Voice;
@@ -57,6 +58,7 @@ pub(super) struct Meeting {
     pub(super) session: SessionDirectory,
     pub(super) voice: Mutex<Voice>,
     minutes: Mutex<Minutes>,
+    loudness: Mutex<Loudness>,
     heartbeat: Option<Heartbeat>,
     state: Mutex<State>,
     left: Condvar,
@@ -94,6 +96,7 @@ impl Meeting {
             session,
             voice: Mutex::new(voice),
             minutes: Mutex::new(minutes),
+            loudness: Mutex::default(),
             heartbeat,
             state: Mutex::new(state),
             left: Condvar::new(),
@@ -109,6 +112,11 @@ impl Meeting {
     /// What the log tells about assistants.
     pub(super) fn minutes(&self) -> MutexGuard<'_, Minutes> {
         self.minutes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How loud it has been lately.
+    pub(super) fn loudness(&self) -> MutexGuard<'_, Loudness> {
+        self.loudness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -240,7 +248,7 @@ impl Drop for Attendance<'_> {
 }
 
 /// Keeps an eye on a meeting between calls, on a thread of its own, until it is left: gives the sign, leaves
-/// when it is over or the assistant is turned off, and lets the voice rest when nobody calls any more.
+/// when it is over or the assistant is turned off, learns how loud its pauses are, and lets the voice rest when nobody calls any more.
 pub(super) fn keep(meeting: &Arc<Meeting>, switch: &Switch) {
     let (meeting, switch) = (Arc::clone(meeting), switch.clone());
     let keeping = move || {
@@ -257,6 +265,9 @@ pub(super) fn keep(meeting: &Arc<Meeting>, switch: &Switch) {
             }
             if let Some(why) = meeting.over(&switch) {
                 return meeting.leave(why);
+            }
+            if let Some(levels) = Levels::read(&meeting.session) {
+                meeting.loudness().note(&levels);
             }
             let is_there = meeting.beat();
             if !is_there && !is_resting {

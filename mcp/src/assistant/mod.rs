@@ -8,14 +8,17 @@
 //! watch        finds the meeting, gives the notice          wait         gathers lines (batch, echo, words)
 //! meeting      one meeting, left once                       speak        gate, claim, voice
 //! minutes      what the session's log says and is told      voice        the program that speaks
+//! loudness     whether somebody talks          barge_in     whether into what it says
 //! switch       on or off, and the limits                    heartbeat    the sign for lookers-on
 //! ```
 
 mod acts;
+mod barge_in;
 mod batch;
 mod echo;
 mod gate;
 mod heartbeat;
+mod loudness;
 mod meeting;
 mod minutes;
 mod rendered;
@@ -217,6 +220,8 @@ struct Limits {
 enum Stop {
     Cancelled,
     ServerEnds,
+    /// Somebody talks into it.
+    Interrupted,
     Over(Leaving),
 }
 
@@ -225,6 +230,7 @@ impl std::fmt::Display for Stop {
         match self {
             Self::Cancelled => formatter.write_str("the call was cancelled"),
             Self::ServerEnds => formatter.write_str("the server is ending"),
+            Self::Interrupted => formatter.write_str("somebody began to talk"),
             Self::Over(why) => write!(formatter, "{why}"),
         }
     }

@@ -2,16 +2,21 @@
 //!
 //! Checked from what costs nothing to what does: the words, the switch, the meeting, the gate, the voice. The
 //! gate is passed by appending to the session's log that the assistant begins; how it went is appended after.
-//! While it speaks it is looked ten times a second whether it still may.
+//! It waits for a moment in which nobody talks, and for that not for ever. While it speaks it is looked ten
+//! times a second whether it still may, and whether somebody talks into it.
 
 use std::sync::{Arc, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use ambient_engine::settings::AssistantSettings;
 use ambient_engine::{AssistantAct, Clock, SystemClock};
 use serde::Serialize;
 
+use super::barge_in::BargeIn;
 use super::gate::{self, Hold};
 use super::heartbeat::Activity;
+use super::loudness::{LULL_MAX, Levels, Lull};
 use super::meeting::{Leaving, Meeting};
 use super::minutes::{NotClaimed, append};
 use super::voice::{Spoken, VoiceError};
@@ -23,6 +28,9 @@ use crate::tool::ToolError;
 pub(crate) const TEXT_MAX_CHARS: usize = 600;
 /// The tones there are; the first is the usual one.
 pub(crate) const EMOTIONS: [&str; 6] = ["neutral", "warm", "amused", "excited", "apologetic", "concerned"];
+
+/// How often it is looked whether a moment has come in which nobody talks.
+const LULL_LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The reply to `speak`.
 #[derive(Debug, Serialize)]
@@ -63,6 +71,9 @@ impl Assistant {
                 meeting.leave(why);
                 Err(not_said_because_over(why))
             }
+            Err(VoiceError::Stopped(Stop::Interrupted)) => Err(refused(
+                "Not said to its end: somebody began to talk. Listen to them; do not say it again unless they ask.",
+            )),
             Err(VoiceError::Stopped(why)) => Err(refused(format!("Not said to its end: {why}."))),
             Err(error) => Err(refused(format!("The voice failed, so this was not heard: {error}"))),
             Ok(said) => said,
@@ -93,6 +104,13 @@ impl Assistant {
         let mut stopping = Stopping::new(call);
         let mut stop = || stopping.look().or_else(|| meeting.over(&self.switch).map(Stop::Over));
         voice.make_ready(&mut stop)?;
+        call.report(0, None, "waiting for a pause");
+        if !lull_comes(meeting, &mut stop)? {
+            return Ok(Err(refused(format!(
+                "Not said: people have been talking for {} s without a pause. Keep listening.",
+                LULL_MAX.as_secs()
+            ))));
+        }
         match meeting.minutes().claim(&meeting.session, settings, text, emotion) {
             Ok(()) => {}
             Err(NotClaimed::Held(hold)) => return Ok(Err(held(hold))),
@@ -102,10 +120,30 @@ impl Assistant {
                 ))));
             }
         }
-        call.report(0, None, "speaking");
-        let spoken = voice.say(text, emotion, stop);
+        call.report(1, None, "speaking");
+        let mut barge_in = BargeIn::new(meeting, text);
+        let spoken = voice.say(text, emotion, |is_audible| {
+            let is_interrupted =
+                || barge_in.is_heard(is_audible, SystemClock.now_us()).then_some(Stop::Interrupted);
+            stop().or_else(is_interrupted)
+        });
         let noted = append(&meeting.session, act(&spoken, text, emotion));
         spoken.map(|spoken| said(meeting, settings, text, spoken, noted.err()))
+    }
+}
+
+/// Waits for a moment in which nobody talks, until `stop` gives a reason not to; false if none comes.
+fn lull_comes(meeting: &Meeting, stop: &mut impl FnMut() -> Option<Stop>) -> Result<bool, VoiceError<Stop>> {
+    let (began, mut lull) = (Instant::now(), Lull::default());
+    loop {
+        if let Some(why) = stop() {
+            return Err(VoiceError::Stopped(why));
+        }
+        let levels = Levels::read(&meeting.session);
+        if let Some(has_come) = lull.look(&mut meeting.loudness(), levels.as_ref(), began.elapsed()) {
+            return Ok(has_come);
+        }
+        thread::sleep(LULL_LOOK_EVERY);
     }
 }
 

@@ -128,7 +128,7 @@ impl Assistant {
         })?;
         let attendance = meeting.attend(Activity::Speaking);
         keep(meeting, &self.switch);
-        let said = voice.say(notice, NOTICE_EMOTION, stop);
+        let said = voice.say(notice, NOTICE_EMOTION, |_| stop());
         drop(attendance);
         match said {
             Ok(spoken) => {

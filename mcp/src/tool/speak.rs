@@ -13,9 +13,10 @@ pub(super) const TOOL: Tool = Tool {
 speaks to you, when a question of fact stays unanswered and you know the answer, or when a clear error is about to be \
 acted on; otherwise keep listening. One to three short sentences of plain speech, about 40 words: no lists, no \
 markup, no addresses. It returns when it has been heard, with `said`, `audio_s` (seconds of sound) and \
-`may_still_speak` (how often you still may in this meeting). It is refused, and nothing is heard, while you cool down, \
-when you have spoken as often as you may, and when the meeting is over; do not insist, go on with \
-wait_for_transcript. When the user turns you off, it stops in the middle of a word.",
+`may_still_speak` (how often you still may in this meeting). It waits some seconds for a pause in the talk. It is refused, \
+and nothing is heard, while you cool down, when you have spoken as often as you may, when no pause comes, and when the \
+meeting is over; do not insist, go on with wait_for_transcript. When somebody talks into it, or the user turns you off, \
+it stops in the middle of a word.",
     input_schema,
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect { only_reads: false, is_idempotent: false },

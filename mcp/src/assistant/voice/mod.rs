@@ -9,6 +9,7 @@ mod ending;
 mod message;
 mod process;
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -108,7 +109,7 @@ impl Voice {
     }
 
     /// Says `text` in the tone `emotion`, until it is said or `stop` gives a reason not to go on. Then it is
-    /// silent at once.
+    /// silent at once. `stop` is told whether it can be heard yet.
     ///
     /// # Errors
     /// It could not be said, or not to its end.
@@ -116,7 +117,7 @@ impl Voice {
         &mut self,
         text: &str,
         emotion: &str,
-        mut stop: impl FnMut() -> Option<S>,
+        mut stop: impl FnMut(bool) -> Option<S>,
     ) -> Result<Spoken, VoiceError<S>> {
         if self.failures >= FAILURES_MAX {
             return Err(VoiceError::GivenUp);
@@ -178,9 +179,9 @@ impl Voice {
         &mut self,
         text: &str,
         emotion: &str,
-        stop: &mut impl FnMut() -> Option<S>,
+        stop: &mut impl FnMut(bool) -> Option<S>,
     ) -> Result<Spoken, Fault<S>> {
-        self.start(stop)?;
+        self.start(&mut || stop(false))?;
         let id = self.next_id;
         self.next_id += 1;
         let Some(process) = &mut self.process else { return Err(Fault::Died("it is gone".to_owned())) };
@@ -209,20 +210,21 @@ fn speak<S>(
     id: u64,
     text: &str,
     emotion: &str,
-    stop: &mut impl FnMut() -> Option<S>,
+    stop: &mut impl FnMut(bool) -> Option<S>,
 ) -> Result<Spoken, Fault<S>> {
     let began = Instant::now();
     let told = process.tell(&Told::Say { id, text, emotion });
     told.map_err(|error| Fault::Died(format!("it does not listen: {error}")))?;
-    let mut first_audio_ms = None;
-    listen(process, began + UTTERANCE_MAX, stop, |heard| match heard {
+    let first_audio = Cell::new(None);
+    let mut stop = || stop(first_audio.get().is_some());
+    listen(process, began + UTTERANCE_MAX, &mut stop, |heard| match heard {
         Heard::Speaking { id: of, first_audio_ms: after_ms } if of == id => {
-            first_audio_ms = Some(after_ms);
+            first_audio.set(Some(after_ms));
             None
         }
         Heard::Done { id: of, audio_ms } if of == id => {
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let first_audio_ms = first_audio_ms.unwrap_or_else(|| took_ms.saturating_sub(audio_ms));
+            let first_audio_ms = first_audio.get().unwrap_or_else(|| took_ms.saturating_sub(audio_ms));
             Some(Ok(Spoken { first_audio_ms, audio_ms, took_ms }))
         }
         Heard::Error { id: of, message } if of.is_none_or(|of| of == id) => Some(Err(message)),
@@ -232,15 +234,19 @@ fn speak<S>(
 
 /// Tells the voice to stop, and whether it did at once. Not every voice can.
 fn has_stopped(process: &mut VoiceProcess, id: u64) -> bool {
+    let told_to_stop = process.tell(&Told::Stop).is_ok();
     let deadline = Instant::now() + STOP_GRACE;
-    process.tell(&Told::Stop).is_ok()
-        && std::iter::from_fn(|| process.hear(deadline.saturating_duration_since(Instant::now())).ok()).any(
-            |heard| match heard {
-                Heard::Stopped { id: of } | Heard::Done { id: of, .. } => of == id,
-                Heard::Error { id: of, .. } => of == Some(id),
-                Heard::Ready | Heard::Speaking { .. } => false,
-            },
-        )
+    // One that talks without end of something else has not stopped either.
+    let hear = || {
+        let left = deadline.checked_duration_since(Instant::now())?;
+        process.hear(left).ok()
+    };
+    told_to_stop
+        && std::iter::from_fn(hear).any(|heard| match heard {
+            Heard::Stopped { id: of } | Heard::Done { id: of, .. } => of == id,
+            Heard::Error { id: of, .. } => of == Some(id),
+            Heard::Ready | Heard::Speaking { .. } => false,
+        })
 }
 
 /// Hears what the voice says until `find` has what it waits for, or there is a reason to stop.
@@ -260,11 +266,12 @@ fn listen<T, S>(
                 Some(Err(message)) => return Err(Fault::Refused(message)),
                 None => {}
             },
-            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(Fault::Hung("it took too long".to_owned()));
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(Fault::Died(process.last_words())),
+        }
+        // Whether or not it says something: one that talks without end of other things is not heard either.
+        if Instant::now() >= deadline {
+            return Err(Fault::Hung("it took too long".to_owned()));
         }
     }
 }

@@ -36,6 +36,10 @@ fn go_on() -> Option<&'static str> {
     None
 }
 
+fn say_on(_is_audible: bool) -> Option<&'static str> {
+    None
+}
+
 fn failure(outcome: Result<Spoken, VoiceError<&'static str>>) -> String {
     match outcome {
         Err(VoiceError::Failed(why)) => why,
@@ -48,7 +52,7 @@ fn what_is_said_is_answered_by_its_own_id() {
     let mut voice = voice(&script(SPEAKS));
     voice.make_ready(go_on).unwrap();
     for _ in 0..3 {
-        let spoken = voice.say("Hello.", "warm", go_on).unwrap();
+        let spoken = voice.say("Hello.", "warm", say_on).unwrap();
         assert_eq!((spoken.first_audio_ms, spoken.audio_ms), (12, 500));
     }
 }
@@ -60,7 +64,7 @@ fn one_that_dies_in_the_middle_is_started_again_and_asked_once_more() {
     let died_once =
         format!(r#"echo x >> "{0}"; [ $(wc -l < "{0}") -gt 1 ] || exit 7; {SPEAKS}"#, count.display());
     let mut voice = voice(&script(&died_once));
-    assert_eq!(voice.say("Hello.", "warm", go_on).unwrap().audio_ms, 500);
+    assert_eq!(voice.say("Hello.", "warm", say_on).unwrap().audio_ms, 500);
     assert_eq!(fs::read_to_string(&count).unwrap().lines().count(), 2);
 }
 
@@ -68,9 +72,9 @@ fn one_that_dies_in_the_middle_is_started_again_and_asked_once_more() {
 fn what_it_says_it_cannot_do_is_believed_and_it_is_kept() {
     let refuses = r#"echo "{\"event\":\"error\",\"id\":$id,\"message\":\"no such tone, $$\"}""#;
     let mut voice = voice(&script(refuses));
-    let first = failure(voice.say("Hello.", "warm", go_on));
+    let first = failure(voice.say("Hello.", "warm", say_on));
     assert!(first.starts_with("no such tone"), "{first}");
-    assert_eq!(failure(voice.say("Hello.", "warm", go_on)), first, "the same process");
+    assert_eq!(failure(voice.say("Hello.", "warm", say_on)), first, "the same process");
 }
 
 #[test]
@@ -79,9 +83,9 @@ fn after_three_failures_in_a_row_it_is_left_alone() {
     let starts = scratch.path().join("starts");
     let mut dies = voice(&format!("echo x >> {}; exit 3", starts.display()));
     for _ in 0..3 {
-        assert!(failure(dies.say("Hello.", "warm", go_on)).contains("status 3"));
+        assert!(failure(dies.say("Hello.", "warm", say_on)).contains("status 3"));
     }
-    assert_eq!(dies.say("Hello.", "warm", go_on), Err(VoiceError::GivenUp));
+    assert_eq!(dies.say("Hello.", "warm", say_on), Err(VoiceError::GivenUp));
     assert_eq!(dies.make_ready(go_on), Err(VoiceError::GivenUp));
     assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 6, "each time once more");
 }
@@ -94,18 +98,18 @@ fn a_success_forgets_earlier_failures() {
     );
     let mut voice = voice(&script(&odd));
     for _ in 0..4 {
-        voice.say("Hello.", "warm", go_on).unwrap();
-        failure(voice.say("Hello.", "warm", go_on));
+        voice.say("Hello.", "warm", say_on).unwrap();
+        failure(voice.say("Hello.", "warm", say_on));
     }
 }
 
 #[test]
 fn a_program_that_is_not_there_or_never_gets_ready_is_a_failure_that_says_so() {
     let missing = VoiceCommand::parse("/nowhere/voice --loud").unwrap();
-    let why = failure(Voice::new(missing, Arc::default()).say("Hello.", "warm", go_on));
+    let why = failure(Voice::new(missing, Arc::default()).say("Hello.", "warm", say_on));
     assert!(why.contains("/nowhere/voice"), "{why}");
     let why =
-        failure(voice(r#"echo '{"event":"error","message":"no model"}'; read x"#).say("Hi.", "warm", go_on));
+        failure(voice(r#"echo '{"event":"error","message":"no model"}'; read x"#).say("Hi.", "warm", say_on));
     assert_eq!(why, "no model");
 }
 
@@ -136,10 +140,10 @@ fn told_to_stop_it_is_silent_at_once_with_all_it_started_and_may_speak_again() {
         player.display()
     );
     let mut voice = voice(&script(&plays));
-    let stop = || player.exists().then_some("the switch");
+    let stop = |_| player.exists().then_some("the switch");
     assert_eq!(voice.say("Hello.", "warm", stop), Err(VoiceError::Stopped("the switch")));
     assert!(is_gone(&player));
-    assert_eq!(voice.say("Hello.", "warm", go_on).unwrap().audio_ms, 500, "a stop is no failure");
+    assert_eq!(voice.say("Hello.", "warm", say_on).unwrap().audio_ms, 500, "a stop is no failure");
 }
 
 #[test]
@@ -153,13 +157,35 @@ fn one_that_can_stop_by_itself_is_kept() {
     );
     let mut voice = voice(&script(&stops));
     for utterances in 1..=3 {
-        let stop = || {
+        let stop = |_| {
             (fs::read_to_string(&begun).unwrap_or_default().lines().count() == utterances).then_some("enough")
         };
         assert_eq!(voice.say("Hello.", "warm", stop), Err(VoiceError::Stopped("enough")));
     }
     let pids = fs::read_to_string(&begun).unwrap();
     assert!(pids.lines().all(|pid| Some(pid) == pids.lines().next()), "the same process: {pids}");
+}
+
+#[test]
+fn one_that_talks_without_end_of_something_else_is_stopped_all_the_same() {
+    let floods = r#"while :; do echo "{\"event\":\"speaking\",\"id\":99,\"first_audio_ms\":1}"; done"#;
+    let mut voice = voice(&script(floods));
+    let asked = Cell::new(0);
+    let stop = |is_audible: bool| {
+        assert!(!is_audible, "what it says is about something else");
+        asked.set(asked.get() + 1);
+        (asked.get() > 200).then_some("enough")
+    };
+    assert_eq!(voice.say("Hello.", "warm", stop), Err(VoiceError::Stopped("enough")));
+    assert!(voice.process.is_none(), "it was ended");
+}
+
+#[test]
+fn whether_it_can_be_heard_is_known_meanwhile() {
+    let waits = r#"echo "{\"event\":\"speaking\",\"id\":$id,\"first_audio_ms\":1}"; read -r line"#;
+    let mut voice = voice(&script(waits));
+    let stop = |is_audible: bool| is_audible.then_some("heard");
+    assert_eq!(voice.say("Hello.", "warm", stop), Err(VoiceError::Stopped("heard")));
 }
 
 #[test]

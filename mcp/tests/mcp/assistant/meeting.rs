@@ -97,6 +97,15 @@ impl Meeting {
         self.recorder.as_mut().unwrap().0.append(events);
     }
 
+    /// The recorder publishes that its tracks are as loud as this, `at_ms` after it began.
+    pub(super) fn publish_levels(&self, at_ms: usize, room_db: f64, call_db: f64) {
+        let track = |track, level_db| json!({"track": track, "level_db": level_db});
+        let status = json!({"elapsed_ms": at_ms, "tracks": [track("room", room_db), track("call", call_db)]});
+        let folder = self.sessions.root().join(ID);
+        fs::write(folder.join("recording.json.new"), status.to_string()).unwrap();
+        fs::rename(folder.join("recording.json.new"), folder.join("recording.json")).unwrap();
+    }
+
     /// The recorder closes the log and is gone.
     pub(super) fn stop_recording(&mut self) {
         let (session, recording) = self.recorder.take().unwrap();

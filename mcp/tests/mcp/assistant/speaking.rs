@@ -1,5 +1,8 @@
 //! `speak`: what may be said, how often, and what becomes of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use ambient_engine::AssistantAct;
 use ambient_mcp::Server;
 use serde_json::{Value, json};
@@ -156,5 +159,55 @@ fn nothing_is_said_in_a_meeting_that_is_over() {
         assert!(failure(&speak(client, "Goodbye.")).contains("ended"));
         assert_eq!(meeting.told().len(), 1);
         assert_eq!(client.answer("wait_for_transcript", &json!({}))["status"], "ended");
+    });
+}
+
+/// What `hold` gives, while levels of the room are published, each `step_ms` after the last.
+fn with_levels<T>(meeting: &Meeting, step_ms: usize, room_db: f64, hold: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for at_ms in (1_000..).step_by(step_ms) {
+                meeting.publish_levels(at_ms, room_db, -70.0);
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let outcome = hold();
+        is_over.store(true, Ordering::Relaxed);
+        outcome
+    })
+}
+
+#[test]
+fn while_people_talk_it_says_nothing_and_in_a_pause_it_speaks() {
+    let mut meeting = Meeting::begin();
+    meeting.with_client(|meeting, client| {
+        client.answer("watch_meeting", &json!({}));
+        let refused = with_levels(meeting, 2_000, -25.0, || speak(client, "Too late."));
+        assert!(failure(&refused).contains("without a pause"), "{refused}");
+        assert_eq!((meeting.told().len(), meeting.kinds()), (1, vec!["joined", "spoke"]), "it costs nothing");
+        let said = with_levels(meeting, 200, -70.0, || answer(&speak(client, "It is Tuesday.")));
+        assert_eq!((&said["said"], &said["may_still_speak"]), (&json!("It is Tuesday."), &json!(9)));
+    });
+}
+
+#[test]
+fn whoever_talks_into_it_is_let_talk() {
+    let mut meeting = Meeting::begin();
+    meeting.with_client(|meeting, client| {
+        client.answer("watch_meeting", &json!({}));
+        let speaking = client.begin("speak", &json!({"text": "This goes on forever."}));
+        appears(&meeting.voice_file("pid"));
+        meeting.say(0, "Said before it began.");
+        meeting.say(600_000, "this goes on for ever");
+        meeting.say(600_000, "Sorry, may I say something?");
+        let why = client.reply(speaking);
+        assert!(failure(&why).contains("somebody began to talk"), "{why}");
+        assert_eq!(meeting.kinds(), ["joined", "spoke", "began", "failed"]);
+        let heard = client.answer("wait_for_transcript", &json!({}));
+        assert_eq!((&heard["may_speak"], &heard["next"]), (&json!("yes"), &json!(3)), "it stays and listens");
     });
 }
