@@ -44,10 +44,12 @@ pub(crate) enum Part {
     PollLmdb,
     /// Follows a log, and tells how many bytes of memory of its own it has then.
     Follow,
+    /// Sends back each line as it came: the least a server can do.
+    Echo,
 }
 
 impl Part {
-    const ALL: [(&'static str, Self); 7] = [
+    const ALL: [(&'static str, Self); 8] = [
         ("read", Self::Read),
         ("write", Self::Write),
         ("poll-ambient", Self::PollAmbient),
@@ -55,13 +57,14 @@ impl Part {
         ("poll-sqlite", Self::PollSqlite),
         ("poll-lmdb", Self::PollLmdb),
         ("follow", Self::Follow),
+        ("echo", Self::Echo),
     ];
 
     pub(crate) fn named(name: &OsStr) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| name == *known).map(|(_, part)| part)
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(_, part)| *part == self).map_or("", |(name, _)| name)
     }
 }
@@ -120,7 +123,19 @@ pub(crate) fn run(part: Part, directory: &Path) -> Result<()> {
         Part::PollSqlite => poll::<Sqlite>(directory),
         Part::PollLmdb => poll::<Lmdb>(directory),
         Part::Follow => follow(directory),
+        Part::Echo => echo(),
     }
+}
+
+fn echo() -> Result<()> {
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    let mut line = String::new();
+    while input.read_line(&mut line)? > 0 {
+        output.write_all(line.as_bytes())?;
+        output.flush()?;
+        line.clear();
+    }
+    Ok(())
 }
 
 fn tell(number: u64) -> Result<()> {

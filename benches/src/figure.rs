@@ -70,7 +70,7 @@ impl Figure {
         self.goal.map(|goal| goal.is_reached_by(self.value))
     }
 
-    fn of(wanted: Wanted, measured: &[Measured]) -> Result<Self> {
+    fn of(wanted: &Wanted, measured: &[Measured]) -> Result<Self> {
         let medians = |key: Key| {
             let found = measured.iter().find(|measured| measured.key == key);
             let found = found.with_context(|| format!("{key} was not measured"))?;
@@ -83,18 +83,24 @@ impl Figure {
             }
             None => (above.iter().map(|ns| ns / NS_PER_MS).collect(), "ms"),
         };
-        Ok(Self {
-            name: wanted.name,
-            value: quantile(&values, 0.5),
+        Ok(Self::over_rounds(&wanted.name, &values, unit, wanted.goal))
+    }
+
+    /// The median of what the rounds gave.
+    pub(crate) fn over_rounds(name: &str, values: &[f64], unit: &'static str, goal: Option<Goal>) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: quantile(values, 0.5),
             lowest: values.iter().copied().fold(f64::INFINITY, f64::min),
             highest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             unit,
-            goal: wanted.goal,
-        })
+            goal,
+        }
     }
 
-    fn once(name: &str, value: f64, unit: &'static str, goal: Option<Goal>) -> Self {
-        Self { name: name.to_owned(), value, lowest: value, highest: value, unit, goal }
+    /// What was measured once.
+    pub(crate) fn once(name: &str, value: f64, unit: &'static str, goal: Option<Goal>) -> Self {
+        Self::over_rounds(name, &[value], unit, goal)
     }
 }
 
@@ -113,7 +119,7 @@ pub(crate) fn figures(
     footprint: Footprint,
 ) -> Result<(Vec<Figure>, Vec<Figure>)> {
     let find = |wanted: Vec<Wanted>| -> Result<Vec<Figure>> {
-        wanted.into_iter().map(|wanted| Figure::of(wanted, measured)).collect()
+        wanted.into_iter().map(|wanted| Figure::of(&wanted, measured)).collect()
     };
     let mut reached = find(wanted_of_readings(lengths))?;
     reached.extend(find(wanted_of_appends())?);
@@ -322,7 +328,7 @@ mod tests {
         // The machine was ten times slower in the last round, for both alike.
         let (peer, ours) =
             (measured(Subject::Sqlite, &[6.0, 8.0, 60.0]), measured(Subject::Ambient, &[2.0, 2.0, 20.0]));
-        let figure = Figure::of(wanted(&peer, Some(&ours)), &[peer, ours]).unwrap();
+        let figure = Figure::of(&wanted(&peer, Some(&ours)), &[peer, ours]).unwrap();
         assert_eq!((figure.value.to_bits(), figure.is_reached()), (3.0f64.to_bits(), Some(true)));
         assert_eq!((figure.lowest.to_bits(), figure.highest.to_bits()), (3.0f64.to_bits(), 4.0f64.to_bits()));
     }
@@ -330,14 +336,14 @@ mod tests {
     #[test]
     fn a_case_that_was_measured_in_one_round_is_compared_in_that_round() {
         let (peer, ours) = (measured(Subject::Jsonl, &[8.0]), measured(Subject::Ambient, &[2.0, 4.0, 4.0]));
-        let figure = Figure::of(wanted(&peer, Some(&ours)), &[peer, ours]).unwrap();
+        let figure = Figure::of(&wanted(&peer, Some(&ours)), &[peer, ours]).unwrap();
         assert_eq!(figure.value.to_bits(), 4.0f64.to_bits());
     }
 
     #[test]
     fn what_is_not_a_ratio_is_shown_in_milliseconds() {
         let ours = measured(Subject::Ambient, &[3e6, 5e6, 4e6]);
-        let figure = Figure::of(wanted(&ours, None), &[ours]).unwrap();
+        let figure = Figure::of(&wanted(&ours, None), &[ours]).unwrap();
         assert_eq!((figure.value.to_bits(), figure.unit), (4.0f64.to_bits(), "ms"));
     }
 
@@ -350,7 +356,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_named() {
         let ours = measured(Subject::Ambient, &[1.0]);
-        let error = Figure::of(wanted(&ours, None), &[]).unwrap_err().to_string();
+        let error = Figure::of(&wanted(&ours, None), &[]).unwrap_err().to_string();
         assert_eq!(error, "no-news poll (1): ambient, has_news was not measured");
     }
 }

@@ -1,8 +1,8 @@
 //! What the engine costs, in ratios from one run: against what people use instead, and against what the
 //! machine itself asks for.
 //!
-//! `compare` prints one page on standard output; what it is busy with goes to standard error. What is
-//! measured, and how, is in `docs/design/BENCHMARKS.md`. Figures are printed, never asserted: no test
+//! `compare` and `server` print one page on standard output; what they are busy with goes to standard
+//! error. What is measured, and how, is in `docs/design/BENCHMARKS.md`. Figures are printed, never asserted: no test
 //! depends on how fast a machine is.
 
 mod appending;
@@ -18,6 +18,7 @@ mod peer;
 mod processes;
 mod reading;
 mod report;
+mod server;
 mod table;
 mod workload;
 
@@ -28,12 +29,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use crate::arguments::{Compare, Request, USAGE};
+use crate::arguments::{Measure, Request, Subject, USAGE};
+use crate::table::Place;
 
 fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(USAGE),
-        Ok(Request::Compare(request)) => run(&request),
+        Ok(Request::Measure(request)) => run(&request),
         Ok(Request::Child(part, directory)) => child::run(part, &directory),
         Err(error) => {
             say(&format!("error: {error:#}\n\n{USAGE}"));
@@ -49,24 +51,34 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(request: &Compare) -> Result<()> {
+fn run(request: &Measure) -> Result<()> {
     let directory = request.directory()?;
     say(&format!("measuring in {}", directory.display()));
-    let report = compare::compare(&directory, request.is_quick, &mut say)?;
+    let (json, page, place) = match request.subject {
+        Subject::Engine => {
+            let report = compare::compare(&directory, request.is_quick, &mut say)?;
+            (report.to_json(), table::render(&report), Place::Engine)
+        }
+        Subject::Server => {
+            let findings =
+                server::measure(&directory, &request.program()?, request.python.as_deref(), &mut say)?;
+            (findings.to_json(), table::render_findings(&findings), Place::Server)
+        }
+    };
     if let Some(path) = &request.json {
-        let text = format!("{:#}\n", report.to_json());
+        let text = format!("{json:#}\n");
         fs::write(path, text).with_context(|| format!("could not write {}", path.display()))?;
     }
-    let page = table::render(&report);
     if let Some(path) = &request.markdown {
-        put_into(path, &page).with_context(|| format!("could not put the page into {}", path.display()))?;
+        put_into(path, place, &page)
+            .with_context(|| format!("could not put the page into {}", path.display()))?;
     }
     print(&page)
 }
 
-fn put_into(path: &Path, page: &str) -> Result<()> {
+fn put_into(path: &Path, place: Place, page: &str) -> Result<()> {
     let document = fs::read_to_string(path)?;
-    Ok(fs::write(path, table::replace_in(&document, page)?)?)
+    Ok(fs::write(path, table::replace_in(&document, place, page)?)?)
 }
 
 fn print(text: &str) -> Result<()> {

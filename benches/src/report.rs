@@ -22,9 +22,8 @@ pub(crate) struct Report {
 impl Report {
     /// The whole report; times in nanoseconds an operation.
     pub(crate) fn to_json(&self) -> Value {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         json!({
-            "measured_at_unix_s": now,
+            "measured_at_unix_s": now_unix_s(),
             "machine": self.machine,
             "plan": self.plan,
             "cases": self.measured.iter().map(case).collect::<Vec<_>>(),
@@ -32,6 +31,27 @@ impl Report {
             "beside": self.beside.iter().map(figure).collect::<Vec<_>>(),
         })
     }
+}
+
+/// The result of a run that is figures alone.
+pub(crate) struct Findings {
+    pub(crate) machine: Machine,
+    pub(crate) figures: Vec<Figure>,
+}
+
+impl Findings {
+    /// All of them, each in its unit.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "measured_at_unix_s": now_unix_s(),
+            "machine": self.machine,
+            "figures": self.figures.iter().map(figure).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn now_unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 fn case(measured: &Measured) -> Value {

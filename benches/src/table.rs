@@ -7,33 +7,56 @@ use anyhow::{Context, Result};
 
 use crate::figure::Figure;
 use crate::key::Subject;
+use crate::machine::Machine;
 use crate::measure::Measured;
-use crate::report::Report;
+use crate::report::{Findings, Report};
 
-/// Where the page begins in a document, and where it ends.
-const MARKS: [&str; 2] = ["<!-- result: begin -->\n", "<!-- result: end -->\n"];
+/// Which page a document holds between two marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Engine,
+    Server,
+}
+
+impl Place {
+    /// Where the page begins, and where it ends.
+    fn marks(self) -> [&'static str; 2] {
+        match self {
+            Self::Engine => ["<!-- result: begin -->\n", "<!-- result: end -->\n"],
+            Self::Server => ["<!-- server: begin -->\n", "<!-- server: end -->\n"],
+        }
+    }
+}
 
 /// The whole report.
 pub(crate) fn render(report: &Report) -> String {
     let (figures, beside, cases) =
         (figures(&report.figures), figures(&report.beside), cases(&report.measured));
-    format!("{}\n{figures}\n### Beside them\n\n{beside}\n### All cases\n\n{cases}", machine(report))
+    let machine = machine(&report.machine);
+    format!(
+        "{machine}; SQLite {}; {} rounds, {} ms for each case in each\n\n{figures}\n### Beside them\n\n{beside}\n\
+         ### All cases\n\n{cases}",
+        report.machine.sqlite, report.plan.rounds, report.plan.budget_ms,
+    )
+}
+
+/// Figures alone, with what they were measured on.
+pub(crate) fn render_findings(findings: &Findings) -> String {
+    format!("{}\n\n{}", machine(&findings.machine), figures(&findings.figures))
 }
 
 /// The document with the page in the place of the one it holds.
-pub(crate) fn replace_in(document: &str, page: &str) -> Result<String> {
-    let [begin, end] = MARKS;
+pub(crate) fn replace_in(document: &str, place: Place, page: &str) -> Result<String> {
+    let [begin, end] = place.marks();
     let (before, rest) = document.split_once(begin).with_context(|| format!("no line {begin:?} in it"))?;
     let (_, after) = rest.split_once(end).with_context(|| format!("no line {end:?} in it"))?;
     Ok(format!("{before}{begin}\n{page}\n{end}{after}"))
 }
 
-fn machine(report: &Report) -> String {
-    let machine = &report.machine;
+fn machine(machine: &Machine) -> String {
     let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |load| load.to_string());
     format!(
-        "{}, commit {}.\n\n> {}, {} cores, {}, {}; {}, SQLite {}\\\n> load {} before, {} after; {} rounds, {} ms for each \
-         case in each\n",
+        "{}, commit {}.\n\n> {}, {} cores, {}, {}; {}\\\n> load {} before, {} after",
         machine.date,
         machine.commit,
         machine.cpu,
@@ -41,11 +64,8 @@ fn machine(report: &Report) -> String {
         machine.kernel,
         machine.file_system,
         machine.rustc,
-        machine.sqlite,
         load(machine.load_before),
         load(machine.load_after),
-        report.plan.rounds,
-        report.plan.budget_ms,
     )
 }
 
@@ -143,12 +163,13 @@ mod tests {
 
     #[test]
     fn the_page_takes_the_place_of_the_one_before() {
-        let [begin, end] = MARKS;
-        let document = format!("# Title\n{begin}old\n{end}more\n");
-        let replaced = replace_in(&document, "new\n").unwrap();
-        assert_eq!(replaced, format!("# Title\n{begin}\nnew\n\n{end}more\n"));
-        assert_eq!(replace_in(&replaced, "new\n").unwrap(), replaced, "again and again");
-        assert!(replace_in("# Title\n", "new\n").is_err());
+        let [begin, end] = Place::Server.marks();
+        let other = Place::Engine.marks().join("of the engine\n");
+        let document = format!("# Title\n{other}{begin}old\n{end}more\n");
+        let replaced = replace_in(&document, Place::Server, "new\n").unwrap();
+        assert_eq!(replaced, format!("# Title\n{other}{begin}\nnew\n\n{end}more\n"));
+        assert_eq!(replace_in(&replaced, Place::Server, "new\n").unwrap(), replaced, "again and again");
+        assert!(replace_in("# Title\n", Place::Server, "new\n").is_err());
     }
 
     #[test]

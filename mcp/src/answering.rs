@@ -1,5 +1,8 @@
 //! The answering side: one job after the other in order, and beside that a few calls that take long.
 //!
+//! While nothing waits for its turn, a job is tried at once by whoever brings it: of a short answer, most
+//! of the time would be the way to another thread. A job that turns out to take longer goes that way.
+//!
 //! A job that wants to step aside goes on where it stopped, on a thread of its own; what was answered of
 //! it before is kept. There is room for [`MAX_CALLS_BESIDE`] of them. The scope that the threads belong to
 //! waits for all, so a reply that is owed is written before the connection ends.
@@ -38,6 +41,7 @@ pub(crate) enum Question<'a> {
 }
 
 /// How far a job came.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Done,
     StepsAside,
@@ -60,13 +64,15 @@ pub(crate) struct Answering<'a, W> {
     server: &'a Server<'a>,
     in_flight: &'a InFlight,
     output: Output<W>,
+    /// Jobs that were handed on to be answered in order and are not done with.
+    in_order: AtomicUsize,
     beside: AtomicUsize,
 }
 
 impl<'a, W: Write + Send> Answering<'a, W> {
     /// Answers with `server` on `output`.
     pub(crate) fn new(server: &'a Server<'a>, in_flight: &'a InFlight, output: Output<W>) -> Self {
-        Self { server, in_flight, output, beside: AtomicUsize::new(0) }
+        Self { server, in_flight, output, in_order: AtomicUsize::new(0), beside: AtomicUsize::new(0) }
     }
 
     /// How writing went.
@@ -75,6 +81,24 @@ impl<'a, W: Write + Send> Answering<'a, W> {
     /// Writing failed for another reason than that nobody reads.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.output.finish()
+    }
+
+    /// Answers `job` in the place of the caller if that keeps nothing else waiting; otherwise gives it back,
+    /// to be handed on to [`answer_in_order`](Self::answer_in_order).
+    pub(crate) fn answer_at_once(&self, mut job: Job<'a>) -> Option<Job<'a>> {
+        // Only the caller adds to them: what it sees at zero stays so.
+        if self.in_order.load(Ordering::Acquire) == 0 && self.go_on(&mut job, Place::AtOnce) == Progress::Done
+        {
+            self.send(job);
+            return None;
+        }
+        self.in_order.fetch_add(1, Ordering::Relaxed);
+        Some(job)
+    }
+
+    /// Whether nobody reads the answers.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.output.is_closed()
     }
 
     /// Answers until there are no more jobs or nobody reads the answers.
@@ -93,6 +117,7 @@ impl<'a, W: Write + Send> Answering<'a, W> {
                 Progress::Done => self.send(job),
                 Progress::StepsAside => self.go_on_beside(scope, job),
             }
+            self.in_order.fetch_sub(1, Ordering::Release);
         }
     }
 
@@ -144,7 +169,7 @@ impl<'a, W: Write + Send> Answering<'a, W> {
             let notify = |notification: &ProgressNotification<'_>| self.write(notification);
             let outcome = match self.server.answer(&request, Call::new(place, &ticket, &notify)) {
                 Answer::Outcome(outcome) => outcome,
-                Answer::StepAside if place == Place::InOrder => {
+                Answer::StepAside if matches!(place, Place::AtOnce | Place::InOrder) => {
                     job.questions.push_front(Question::Request(request, ticket));
                     return Progress::StepsAside;
                 }

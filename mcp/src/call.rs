@@ -1,9 +1,10 @@
 //! What a tool can ask about the call it works on: where it runs, whether it should end, who wants to hear
 //! how far it is.
 //!
-//! Calls are answered in order by one thread. A tool that may take long says so before it has done
-//! anything ([`Call::require_beside`], [`Call::prefer_beside`]) and is then called once more, on a thread
-//! beside that one. There, waiting is the tool's own business; it ends when the call is interrupted.
+//! Calls are answered in order by one thread; while that has nothing to do, the thread that reads tries
+//! first, which spares the way from one to the other. A tool that may take long says so before it has done
+//! anything ([`Call::prefer_in_order`], [`Call::prefer_beside`], [`Call::require_beside`]) and is then
+//! called once more: on the thread that answers in order, or beside it. There, waiting is the tool's own business; it ends when the call is interrupted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ pub const ENDING_GRACE: Duration = Duration::from_secs(2);
 /// Where a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
+    /// On the thread that reads, which nothing may keep for long.
+    AtOnce,
     /// On the thread that answers in order.
     InOrder,
     /// On that thread, because there is no room beside it.
@@ -91,7 +94,7 @@ impl<'a> Call<'a> {
     pub(crate) fn require_beside(&self) -> Result<(), ToolError> {
         match self.place {
             Place::Beside => Ok(()),
-            Place::InOrder => Err(ToolError::StepAside),
+            Place::AtOnce | Place::InOrder => Err(ToolError::StepAside),
             Place::InOrderOnly => Err(ToolError::Failed(format!(
                 "{MAX_CALLS_BESIDE} calls are waiting already; let one of them end, or cancel it, then call again"
             ))),
@@ -103,7 +106,18 @@ impl<'a> Call<'a> {
     /// # Errors
     /// It will be called again in a better place.
     pub(crate) fn prefer_beside(&self) -> Result<(), ToolError> {
-        if self.place == Place::InOrder { Err(ToolError::StepAside) } else { Ok(()) }
+        if matches!(self.place, Place::AtOnce | Place::InOrder) {
+            return Err(ToolError::StepAside);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the call does not keep the thread that reads. Asked before anything is done.
+    ///
+    /// # Errors
+    /// It does, and will be called again where it does not.
+    pub(crate) fn prefer_in_order(&self) -> Result<(), ToolError> {
+        if self.place == Place::AtOnce { Err(ToolError::StepAside) } else { Ok(()) }
     }
 
     /// Why the call should end, if it should. A wait ends at once with what it holds; anything else has

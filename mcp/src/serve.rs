@@ -1,7 +1,8 @@
 //! The loop: one thread reads, one answers in order, whole lines go out.
 //!
-//! The reading thread takes a line apart and hands it on, so that a cancellation is seen while an
-//! earlier request is still being worked on. All that depends on the order of lines (the version agreed
+//! The reading thread takes a line apart, answers it if that is the work of a moment and nothing is before
+//! it, and hands it on otherwise, so that a cancellation is seen while an earlier request is still being
+//! worked on. All that depends on the order of lines (the version agreed
 //! on, whether a batch may come) belongs to it; the answering side (`answering`) has no memory. When the
 //! input ends, what was asked before is still answered; waits are told to end with what they hold.
 
@@ -43,7 +44,7 @@ pub(crate) fn run<R: BufRead, W: Write + Send>(
             .name("answer".to_owned())
             .spawn_scoped(scope, move || answering.answer_in_order(scope, &waiting))
             .context("cannot start the thread that answers")?;
-        let read = Connection { in_flight: &in_flight, jobs, version: None }.read(reader);
+        let read = Connection { in_flight: &in_flight, answering, jobs, version: None }.read(reader);
         in_flight.end();
         in_order.join().map_err(|_| anyhow!("the thread that answers ended before its work"))?;
         read
@@ -53,13 +54,14 @@ pub(crate) fn run<R: BufRead, W: Write + Send>(
 }
 
 /// The reading side.
-struct Connection<'a> {
+struct Connection<'a, 'b, W> {
     in_flight: &'a InFlight,
+    answering: &'b Answering<'a, W>,
     jobs: SyncSender<Job<'a>>,
     version: Option<ProtocolVersion>,
 }
 
-impl<'a> Connection<'a> {
+impl<'a, W: Write + Send> Connection<'a, '_, W> {
     /// Hands on everything `reader` brings; ends with it, or when nobody answers any more.
     fn read<R: BufRead>(mut self, mut reader: R) -> anyhow::Result<()> {
         while let Some(line) = read_line(&mut reader).context("cannot read requests")? {
@@ -69,7 +71,8 @@ impl<'a> Connection<'a> {
                     self.one(Message::invalid(&format!("a line has at most {MAX_LINE_BYTES} bytes")))
                 }
             };
-            if job.is_some_and(|job| self.jobs.send(job).is_err()) {
+            let left = job.and_then(|job| self.answering.answer_at_once(job));
+            if left.is_some_and(|job| self.jobs.send(job).is_err()) || self.answering.is_closed() {
                 break;
             }
         }

@@ -174,6 +174,9 @@ impl<'a> Server<'a> {
         let name = params.required_text("name")?;
         let tool =
             self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| RpcError::no_such_tool(&name))?;
+        if !tool.is_brief {
+            call.prefer_in_order()?;
+        }
         let arguments = match params.raw("arguments") {
             None => Arguments::default(),
             Some(raw) => Arguments::read(raw)

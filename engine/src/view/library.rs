@@ -173,6 +173,12 @@ impl Library {
         }
     }
 
+    /// Whether the session `id` is kept open since it was read before, so that reading it goes on where it
+    /// stopped.
+    pub fn is_kept(&self, id: &str) -> bool {
+        self.kept().iter().any(|(kept, _)| kept.as_str() == id)
+    }
+
     fn kept(&self) -> MutexGuard<'_, Vec<(SessionId, Content)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -27,6 +27,11 @@ const TOOLS: &[Tool] = &[
         panic!("a defect")
     }),
     tool("answers", |_, _| Ok("[]".to_owned())),
+    brief("names its thread", |_, _| Ok(format!("{:?}", std::thread::current().id()))),
+    brief("is not brief this time", |context, _| {
+        context.call.prefer_in_order()?;
+        Ok(format!("{:?}", std::thread::current().id()))
+    }),
     tool("waits", |_, _| {
         let open = DOOR.0.lock().unwrap();
         drop(DOOR.1.wait_while(open, |open| !*open).unwrap());
@@ -72,8 +77,14 @@ const fn tool(name: &'static str, run: crate::tool::Run) -> Tool {
         answer: AnswerShape { schema: || json!({"type": "object"}), list_name: None },
         effect: Effect::NONE,
         max_result_chars: None,
+        is_brief: false,
         run,
     }
+}
+
+/// A tool whose calls are the work of a moment.
+const fn brief(name: &'static str, run: crate::tool::Run) -> Tool {
+    Tool { is_brief: true, ..tool(name, run) }
 }
 
 fn server() -> Server<'static> {
@@ -127,6 +138,17 @@ fn a_request_taken_back_while_an_earlier_one_is_worked_on_gets_no_reply() {
     let mut output = Vec::new();
     server().serve(BufReader::new(reader), &mut output).unwrap();
     assert_eq!(ids(&output), [1, 3]);
+}
+
+#[test]
+fn what_is_the_work_of_a_moment_is_answered_where_it_is_read_and_nothing_else_is() {
+    let here = format!("{:?}", std::thread::current().id());
+    for (name, is_here) in [("names its thread", true), ("is not brief this time", false)] {
+        let mut output = Vec::new();
+        server().serve(call(1, name).as_bytes(), &mut output).unwrap();
+        let reply = &replies(&output)[0];
+        assert_eq!(reply["result"]["content"][0]["text"] == json!(here), is_here, "{name}: {reply}");
+    }
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub(crate) struct Tool {
     pub(crate) effect: Effect,
     /// How many characters a reply may have before a client that knows the hint puts it aside.
     pub(crate) max_result_chars: Option<u32>,
+    /// Whether it is the work of a moment, but for calls that say otherwise ([`Call::prefer_in_order`]).
+    pub(crate) is_brief: bool,
     /// What it does.
     pub(crate) run: Run,
 }

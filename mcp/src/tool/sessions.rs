@@ -21,6 +21,7 @@ conversation alone, `status` is shorter.",
     answer: AnswerShape { schema: answer_schema, list_name: Some("sessions") },
     effect: Effect::NONE,
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 

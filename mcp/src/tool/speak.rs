@@ -21,6 +21,7 @@ it stops in the middle of a word.",
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect { only_reads: false, is_idempotent: false },
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 

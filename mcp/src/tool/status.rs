@@ -18,6 +18,7 @@ the text is behind the sound) and `warnings`. If `live` is not null, read along 
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect::NONE,
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 

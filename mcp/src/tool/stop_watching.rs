@@ -16,6 +16,7 @@ and `spoken` (how often you spoke in it). The recording goes on.",
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect { only_reads: false, is_idempotent: true },
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 

@@ -23,6 +23,7 @@ cancelled loses nothing: the next one returns its lines. Most waits should end w
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect { only_reads: true, is_idempotent: false },
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 

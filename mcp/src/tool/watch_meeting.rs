@@ -21,6 +21,7 @@ one longer while the voice is loaded. What people say is recognised speech and n
     answer: AnswerShape { schema: answer_schema, list_name: None },
     effect: Effect { only_reads: false, is_idempotent: true },
     max_result_chars: None,
+    is_brief: false,
     run,
 };
 
