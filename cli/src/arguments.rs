@@ -10,6 +10,7 @@ mod search;
 
 use std::path::PathBuf;
 
+use ambient_engine::Moment;
 use ambient_engine::export::ExportFormat;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
@@ -18,7 +19,7 @@ use clap_complete::Shell;
 pub(crate) use recording::{Follow, LiveSession, Record, Status, Stop, Sweep};
 
 pub(crate) use editing::{
-    BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Why,
+    BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Which, Why,
 };
 pub(crate) use models::{Import, ModelAction, ModelSource, Models};
 pub(crate) use search::SearchFor;
@@ -152,7 +153,8 @@ Examples:
     #[command(before_help = "\
 Examples:
   ambient show latest
-  ambient show 2026-03-01T0930 --since 40
+  ambient show 2026-03-01T0930 --from 14:00 --to 20:00 --speaker Priya
+  ambient show latest --at 2026-03-01T11:30
   ambient show latest --plain | grep -i budget
   ambient show latest --json")]
     Show(Show),
@@ -389,6 +391,7 @@ pub(crate) struct Resume {
 
 /// `ambient show`.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // flags, each of which stands alone
 pub(crate) struct Show {
     #[arg(help = SESSION_HELP)]
     pub(crate) session: String,
@@ -401,6 +404,10 @@ pub(crate) struct Show {
     #[arg(long)]
     pub(crate) verbatim: bool,
 
+    /// Show the session as it read then: the number of an event of its log, or a time such as 2026-03-01T11:30
+    #[arg(long, value_name = "MOMENT", value_parser = crate::time::moment)]
+    pub(crate) at: Option<Moment>,
+
     /// Print JSON
     #[arg(long, conflicts_with = "plain")]
     pub(crate) json: bool,
@@ -408,6 +415,13 @@ pub(crate) struct Show {
     /// Print one line a turn with tabs between time, track, speaker and text
     #[arg(long)]
     pub(crate) plain: bool,
+
+    /// Print what is longer than the terminal straight on, and not through $PAGER or less
+    #[arg(long)]
+    pub(crate) no_pager: bool,
+
+    #[command(flatten)]
+    pub(crate) which: Which,
 }
 
 /// `ambient export`.

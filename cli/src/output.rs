@@ -4,16 +4,14 @@
 //! said or named by others: a control character of it never reaches a terminal raw. Colour is for
 //! terminals, and for those who have not asked for none (`NO_COLOR`, `TERM=dumb`).
 
-mod columns;
 mod page;
+mod pager;
 mod safe_text;
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write as _};
 
 use serde::Serialize;
 
-pub(crate) use columns::{cut, wrap};
 pub(crate) use page::{Colour, Page};
 pub(crate) use safe_text::one_line;
 use safe_text::{escape_controls, escape_json_controls};
@@ -95,10 +93,14 @@ fn say(head: Option<(Colour, &str)>, text: &str) {
 
 /// Whether what goes to `stream` may have colour.
 fn has_colour(stream: &impl IsTerminal) -> bool {
-    let variable = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
     stream.is_terminal()
-        && variable("NO_COLOR").is_none()
-        && variable("TERM").is_none_or(|terminal| terminal != "dumb")
+        && !has_variable("NO_COLOR")
+        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// Whether the environment says something under `name`.
+fn has_variable(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// Whether a person reads stdout directly.

@@ -17,6 +17,7 @@ pub mod jsonl;
 mod log;
 mod planted;
 mod replay;
+pub mod rows;
 pub mod search;
 pub mod session;
 pub mod settings;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
+use crate::editing::Selection;
 use crate::jsonl::{SkippedLine, session as jsonl};
 use crate::session::listing::{Found, broken_row, session_directories, sort_newest_first};
 use crate::session::native::{self, holds_log};
@@ -20,7 +21,7 @@ use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, RecordingStatus, SessionDirectory,
     SessionId, SessionMetadata, SessionRow, WorkLockError,
 };
-use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, OpenError, ReadError, Track};
+use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, Moment, OpenError, ReadError, Track};
 
 pub use crate::session::listing::SessionsQuery;
 pub use library::{Library, OpenSession};
@@ -147,7 +148,21 @@ pub struct NumberedLine {
     pub confidence: f32,
 }
 
-/// A whole session, for a person or an export.
+/// Which lines of a session are read, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadingQuery {
+    /// Leave out so many lines at the beginning, in the order they were written.
+    pub since: u64,
+    /// Of the others only these. By name they are meant as they read, also where they are shown as they were
+    /// heard.
+    pub selection: Selection,
+    /// As they were first heard, without names and corrections, and hidden ones too.
+    pub is_verbatim: bool,
+    /// As the session was then; as it is now without.
+    pub at: Option<Moment>,
+}
+
+/// A session's lines, for a person or an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionReading {
     /// The session's id.
@@ -197,6 +212,9 @@ pub enum ViewError {
     /// Something in the session is a link.
     #[error("refusing symlink {}", .0.display())]
     Symlink(PathBuf),
+    /// The older layout does not keep when a line was changed.
+    #[error("{0} is in the older layout and cannot tell how it was; import it first: ambient import {0}")]
+    NoMoments(String),
     /// A line that does not parse.
     #[error(transparent)]
     Damaged(#[from] SkippedLine),
@@ -346,22 +364,22 @@ pub fn transcript(
     Library::new(root).open(id)?.transcript(query, clock)
 }
 
-/// The whole session `id` by the clock. In the JSONL layout a damaged line costs itself and is told in
+/// The lines of session `id` that `query` asks for, by the clock. A damaged line costs itself and is told in
 /// the warnings.
 ///
 /// # Errors
-/// No such session, or nothing of it can be read.
+/// No such session, nothing of it can be read, or it cannot tell how it was at another moment.
 pub fn reading(
     root: &Path,
     id: &str,
-    verbatim: bool,
+    query: &ReadingQuery,
     clock: &dyn Clock,
 ) -> Result<SessionReading, ViewError> {
     let session = open_session(root, id)?;
     if holds_log(session.directory())? {
-        native::reading(&session, verbatim)
+        native::reading(&session, query)
     } else {
-        jsonl::reading(&session, verbatim, clock)
+        jsonl::reading(&session, query, clock)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use ambient_engine::view::{reading, transcript};
+use ambient_engine::view::{ReadingQuery, reading, transcript};
 use ambient_engine::{Event, Line, Log, Options, SystemClock, Track};
 
 fn line(start_ms: u64, text: &str) -> Event {
@@ -35,8 +35,9 @@ fn damage_costs_a_person_the_line_it_is_in_and_no_other() {
     let at = bytes.windows(7).position(|window| window == b"damaged").unwrap();
     bytes[at] ^= 1;
     fs::write(&segment, bytes).unwrap();
-    for verbatim in [false, true] {
-        let reading = reading(root.path(), "2026-11-30T1200", verbatim, &SystemClock).unwrap();
+    for is_verbatim in [false, true] {
+        let query = ReadingQuery { is_verbatim, ..ReadingQuery::default() };
+        let reading = reading(root.path(), "2026-11-30T1200", &query, &SystemClock).unwrap();
         let texts: Vec<&str> = reading.lines.iter().map(|line| line.line.text.as_str()).collect();
         assert_eq!(texts, ["first", "last"]);
         assert!(reading.warnings.iter().any(|warning| warning.starts_with("line 1 is left out")));

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use ambient_engine::export::{self, JsonlFiles};
 use ambient_engine::jsonl::{Imported, JsonlImport, JsonlImportError};
 use ambient_engine::session::{Directory, SessionDirectory, SessionId};
-use ambient_engine::view::{self, SessionReading};
+use ambient_engine::view::{self, ReadingQuery, SessionReading};
 use ambient_engine::{
     Change, Edit, Event, Kept, KeptFile, Log, Mapping, MetaChange, Options, Reader, Recorded, SystemClock,
 };
@@ -100,7 +100,7 @@ fn exported(root: &Path, id: &str) -> JsonlFiles {
 }
 
 fn reading(root: &Path, id: &str) -> SessionReading {
-    view::reading(root, id, false, &SystemClock).unwrap()
+    view::reading(root, id, &ReadingQuery::default(), &SystemClock).unwrap()
 }
 
 fn events(root: &Path, id: &str) -> Vec<Recorded> {

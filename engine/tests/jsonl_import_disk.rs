@@ -13,7 +13,7 @@ use std::path::Path;
 use ambient_engine::SystemClock;
 use ambient_engine::jsonl::{Imported, JsonlImport, JsonlImportError};
 use ambient_engine::session::{Directory, SessionDirectory, SessionId};
-use ambient_engine::view;
+use ambient_engine::view::{self, ReadingQuery};
 use small_disk::SmallDisk;
 
 const ID: &str = "2026-09-05T1412";
@@ -47,7 +47,7 @@ fn import_in_place(root: &Path) -> Result<Imported, JsonlImportError> {
 }
 
 fn lines_below(root: &Path) -> usize {
-    view::reading(root, ID, false, &SystemClock).unwrap().lines.len()
+    view::reading(root, ID, &ReadingQuery::default(), &SystemClock).unwrap().lines.len()
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use ambient_engine::session::{PersonState, SessionPlace};
 use ambient_engine::view::{
-    LiveSession, SessionState, SessionSummary, Status, Transcript, ViewError, reading, rows, sessions,
-    status, transcript,
+    LiveSession, ReadingQuery, SessionState, SessionSummary, Status, Transcript, ViewError, reading, rows,
+    sessions, status, transcript,
 };
 use ambient_engine::{FixedClock, Track};
 use serde_json::json;
@@ -191,7 +191,7 @@ fn the_cursor_counts_lines_as_they_were_written() {
     root.session("s", &[("session.json", "{}"), ("raw.jsonl", &format!("{ROOM_5000}\n{CALL_0}\n"))]);
     let reply = root.transcript("s", 1).unwrap();
     assert_eq!((reply.lines[0].track, reply.lines[0].start_ms, reply.next), (Track::Call, 0, 2));
-    let by_the_clock: Vec<_> = reading(root.path(), "s", false, &root.clock)
+    let by_the_clock: Vec<_> = reading(root.path(), "s", &ReadingQuery::default(), &root.clock)
         .unwrap()
         .lines
         .iter()
@@ -378,7 +378,7 @@ fn a_line_that_does_not_parse_is_refused_to_an_assistant_and_reported_to_a_perso
     root.session("s", &[("session.json", "{}"), ("raw.jsonl", &format!("{ROOM_0}\nnot-json\n{CALL_0}\n"))]);
     let error = root.transcript("s", 0).unwrap_err().to_string();
     assert!(error.contains("raw.jsonl, line 2: "), "{error}");
-    let reading = reading(root.path(), "s", false, &root.clock).unwrap();
+    let reading = reading(root.path(), "s", &ReadingQuery::default(), &root.clock).unwrap();
     assert_eq!((reading.lines.len(), reading.warnings.len()), (2, 1));
     assert!(reading.warnings[0].contains("raw.jsonl, line 2: "));
 }

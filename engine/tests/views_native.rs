@@ -13,8 +13,8 @@ use ambient_engine::session::{
     Directory, PersonState, SessionDirectory, SessionId, SessionMetadata, Work, WorkLock, write_derived_files,
 };
 use ambient_engine::view::{
-    LiveSession, SessionState, SessionSummary, Status, Transcript, ViewError, reading, rows, sessions,
-    status, transcript,
+    LiveSession, ReadingQuery, SessionState, SessionSummary, Status, Transcript, ViewError, reading, rows,
+    sessions, status, transcript,
 };
 use ambient_engine::{
     Captured, CapturedTrack, Change, DeviceChange, DeviceNote, Durability, Edit, EditTarget, Event, Finished,
@@ -354,7 +354,7 @@ fn lines_are_counted_as_written_and_hidden_ones_too() {
 fn a_person_reads_by_the_clock_with_confidence() {
     let root = Root::new();
     root.session("s", &whole("s"));
-    let reading = reading(root.path(), "s", false, &SystemClock).unwrap();
+    let reading = reading(root.path(), "s", &ReadingQuery::default(), &SystemClock).unwrap();
     let lines: Vec<_> = reading.lines.iter().map(|line| (line.index, line.line.start_ms)).collect();
     assert_eq!(lines, [(1, 0), (0, 5000)]);
     assert!(reading.lines.iter().all(|line| (line.confidence - 0.5).abs() < f32::EPSILON));
@@ -396,7 +396,8 @@ fn what_a_person_wrote_about_a_session_is_described() {
         ],
     );
     write_derived_files(&session).unwrap();
-    let metadata = reading(root.path(), "s", false, &SystemClock).unwrap().metadata.unwrap();
+    let metadata =
+        reading(root.path(), "s", &ReadingQuery::default(), &SystemClock).unwrap().metadata.unwrap();
     assert_eq!((metadata.tags, metadata.notes.as_str()), (vec!["budget".to_owned()], "ask Ana"));
     assert!(metadata.pinned && metadata.name.is_none());
 }

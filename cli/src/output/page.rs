@@ -5,7 +5,9 @@
 
 use std::fmt::Write as _;
 
-use super::{StdoutError, columns, has_colour, one_line, write_stdout};
+use ambient_engine::rows::width;
+
+use super::{StdoutError, has_colour, one_line, pager, write_stdout};
 
 /// A colour of the terminal's palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,7 @@ impl Page {
 
     /// Adds blanks until what was added as `text` fills `columns`.
     pub(crate) fn fill(&mut self, text: &str, columns: usize) -> &mut Self {
-        let blanks = columns.saturating_sub(columns::width(&one_line(text)));
+        let blanks = columns.saturating_sub(width(&one_line(text)));
         self.text.extend(std::iter::repeat_n(' ', blanks));
         self
     }
@@ -82,6 +84,11 @@ impl Page {
     /// Prints it to stdout.
     pub(crate) fn print(&self) -> Result<(), StdoutError> {
         write_stdout(self.text.as_bytes())
+    }
+
+    /// Prints it to stdout; one that is longer than the terminal goes through a pager.
+    pub(crate) fn print_or_page(&self) -> Result<(), StdoutError> {
+        if pager::show(&self.text) { Ok(()) } else { self.print() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ambient_engine::SystemClock;
 use ambient_engine::export::{self, ExportFormat};
 use ambient_engine::session::{Directory, DirectoryError, PersonState, SessionPlace};
-use ambient_engine::view::{self, SessionReading, TranscriptLine};
+use ambient_engine::view::{self, ReadingQuery, SessionReading, TranscriptLine};
 use anyhow::Context as _;
 
 use crate::arguments::{Export, ExportForm};
@@ -29,7 +29,7 @@ pub(crate) fn run(export: &Export) -> anyhow::Result<Exit> {
 }
 
 fn as_file(place: &SessionPlace, format: ExportFormat, out: Option<&Path>) -> anyhow::Result<Vec<String>> {
-    let reading = view::reading(&place.root, &place.id, false, &SystemClock)?;
+    let reading = view::reading(&place.root, &place.id, &ReadingQuery::default(), &SystemClock)?;
     let lines: Vec<TranscriptLine> = reading.lines.iter().map(|numbered| numbered.line.clone()).collect();
     let text = export::export(format, &lines, reading.metadata.as_ref());
     match out {

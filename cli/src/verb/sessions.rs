@@ -1,13 +1,13 @@
 //! `ambient sessions`: every session, newest first.
 
 use ambient_engine::session::{PersonState, SessionRow};
-use ambient_engine::{SystemClock, view};
+use ambient_engine::{SystemClock, rows, view};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::arguments::Reading;
 use crate::exit::Exit;
-use crate::output::{self, Colour, Page, cut};
+use crate::output::{self, Colour, Page};
 use crate::places;
 use crate::time::clock;
 
@@ -47,7 +47,7 @@ fn table(rows: &[SessionRow], mut page: Page) -> Page {
         page.plain(started).fill(started, columns[1]);
         page.fill(length, columns[2] - 2).plain(length).plain("  ");
         page.painted(colour(row.state), state).fill(state, columns[3]);
-        page.plain(&cut(row.summary.name.as_deref().unwrap_or_default(), NAME_COLUMNS_MAX)).end_line();
+        page.plain(&rows::cut(row.summary.name.as_deref().unwrap_or_default(), NAME_COLUMNS_MAX)).end_line();
     }
     page
 }
@@ -63,7 +63,7 @@ fn cells(row: &SessionRow) -> [String; 4] {
 fn local_minute(moment: &str) -> String {
     match moment.parse::<Timestamp>() {
         Ok(moment) => moment.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
-        Err(_) => cut(moment, 16),
+        Err(_) => rows::cut(moment, 16),
     }
 }
 

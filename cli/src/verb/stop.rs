@@ -6,7 +6,7 @@ use std::time::Duration;
 use ambient_capture::live::ask_to_stop;
 use ambient_engine::SystemClock;
 use ambient_engine::session::{PersonState, SessionDirectory, Work, WorkLock};
-use ambient_engine::view;
+use ambient_engine::view::{self, ReadingQuery};
 
 use crate::arguments::Stop;
 use crate::exit::{Exit, Refusal};
@@ -34,7 +34,8 @@ pub(crate) fn run(stop: &Stop) -> anyhow::Result<Exit> {
 fn conclude(session: &SessionDirectory) -> anyhow::Result<Exit> {
     let root = places::sessions_dir(&places::settings())?;
     let id = session.id();
-    let reading = view::reading(&root, &id.to_string(), false, &SystemClock)?;
+    let no_lines = ReadingQuery { since: u64::MAX, ..ReadingQuery::default() };
+    let reading = view::reading(&root, &id.to_string(), &no_lines, &SystemClock)?;
     if reading.state != PersonState::Done {
         let text = format!("{id} ended and its text is not complete; to finish it: ambient resume {id}");
         return Err(Refusal::new(Exit::Failed, text).into());

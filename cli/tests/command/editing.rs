@@ -61,8 +61,7 @@ fn an_assistant_is_told_what_is_hidden_only_if_the_server_was_started_without_re
 
 fn shown(sandbox: &Sandbox) -> Vec<(Value, Value)> {
     let lines = sandbox.run(&["show", ID, "--json"]).expect(0).json();
-    let lines = lines["lines"].as_array().or(lines.as_array()).unwrap().clone();
-    lines.iter().map(|line| (line["speaker"].clone(), line["text"].clone())).collect()
+    lines.as_array().unwrap().iter().map(|line| (line["speaker"].clone(), line["text"].clone())).collect()
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn transcribe(sandbox: &Sandbox) -> Command {
 
 fn lines(sandbox: &Sandbox, session: &str) -> Vec<Value> {
     let transcript = sandbox.run(&["show", session, "--json"]).expect(0).json();
-    transcript["lines"].as_array().unwrap().clone()
+    transcript.as_array().unwrap().clone()
 }
 
 /// Starts a transcription and waits until it has written a line, so that it is in the middle.

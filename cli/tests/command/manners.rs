@@ -123,7 +123,7 @@ fn words_of_others_never_reach_a_terminal_as_commands() {
     let plain = sandbox.run(&["show", id, "--plain"]).stdout;
     assert_eq!((plain.lines().count(), plain.matches('\t').count()), (1, 3), "{plain:?}");
     let shown = sandbox.run(&["show", id, "--json"]).json();
-    assert_eq!(shown["lines"][0]["text"], json!(HOSTILE), "JSON keeps what was said");
+    assert_eq!(shown[0]["text"], json!(HOSTILE), "JSON keeps what was said");
 }
 
 #[test]

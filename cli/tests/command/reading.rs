@@ -14,7 +14,7 @@ fn the_list_as_json_is_what_the_sessions_tool_answers() {
 }
 
 #[test]
-fn a_transcript_as_json_is_what_the_transcript_tool_answers() {
+fn a_transcript_as_json_is_the_lines_of_the_transcript_tool_by_the_clock() {
     let sandbox = Sandbox::with_two_sessions();
     let id = "2026-09-05T1412-weekly-sync";
     let cases: &[(&[&str], _)] = &[
@@ -25,7 +25,73 @@ fn a_transcript_as_json_is_what_the_transcript_tool_answers() {
     ];
     for (flags, arguments) in cases {
         let shown = sandbox.run(&[&["show", id, "--json"], *flags].concat()).expect(0).json();
-        assert_eq!(shown, sandbox.tool("transcript", arguments), "{flags:?}");
+        let mut told = sandbox.tool("transcript", arguments)["lines"].take();
+        told.as_array_mut().unwrap().sort_by_key(|line| line["start_ms"].as_u64());
+        assert_eq!(shown, told, "{flags:?}");
+    }
+}
+
+#[test]
+fn lines_are_chosen_by_time_track_and_whoever_speaks_now() {
+    let sandbox = Sandbox::with_two_sessions();
+    let id = "2026-09-05T1412-weekly-sync";
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["--from", "0:03"], &["00:03", "00:08", "01:02:05"]),
+        (&["--to", "8"], &["00:00", "00:03"]),
+        (&["--from", "0:03", "--to", "01:00:00", "--track", "room"], &["00:08"]),
+        (&["--speaker", "Priya"], &["00:03"]),
+        (&["--speaker", "Priya", "--verbatim"], &["00:03"]),
+        (&["--speaker", "Priya", "--speaker", "nobody", "--since", "3"], &[]),
+        (&["--line", "1-2"], &["00:03", "00:08"]),
+        (&["--line", "99"], &[]),
+    ];
+    for (flags, times) in cases {
+        let shown = sandbox.run(&[&["show", id, "--plain"], *flags].concat()).expect(0).stdout;
+        let starts: Vec<_> = shown.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(starts, *times, "{flags:?}");
+        let json = sandbox.run(&[&["show", id, "--json"], *flags].concat()).expect(0).json();
+        assert_eq!(json.as_array().unwrap().len(), times.len(), "{flags:?}");
+    }
+    for wrong in [&["--from", "noon"][..], &["--track", "desk"], &["--at", "yesterday"], &["--since", "-1"]] {
+        sandbox.run(&[&["show", id], wrong].concat()).expect(2);
+    }
+    sandbox.run(&["import", id]).expect(0);
+    for (flags, times) in cases {
+        let shown = sandbox.run(&[&["show", id, "--plain"], *flags].concat()).expect(0).stdout;
+        assert_eq!(shown.lines().count(), times.len(), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_session_is_shown_as_it_was() {
+    let sandbox = Sandbox::with_two_sessions();
+    let id = "2026-09-05T1412-weekly-sync";
+    let refused = sandbox.run(&["show", id, "--at", "3"]).expect(1);
+    assert!(refused.stderr.contains("ambient import"), "{}", refused.stderr);
+    sandbox.run(&["import", id]).expect(0);
+    let last = sandbox.run(&["why", id, "2", "--json"]).expect(0).json();
+    let heard = last["log"]["event"].as_u64().or(last["event"].as_u64()).unwrap();
+    sandbox.run(&["name", id, "Priya", "Someone else"]).expect(0);
+    let then = sandbox.run(&["show", id, "--at", &heard.to_string()]).expect(0).stdout;
+    let now = sandbox.run(&["show", id]).expect(0).stdout;
+    assert!(
+        then.contains("schema") && !then.contains("Someone") && now.contains("Someone else"),
+        "{then}{now}"
+    );
+    assert_eq!(sandbox.run(&["show", id, "--at", "2001-01-01T00:00"]).expect(0).stdout, "");
+    assert_eq!(sandbox.run(&["show", id, "--at", "2300-01-01T00:00"]).expect(0).stdout, now);
+}
+
+#[test]
+fn a_line_nobody_can_read_is_left_out_and_told_in_every_form() {
+    let sandbox = Sandbox::with_two_sessions();
+    let raw = sandbox.root().join("2026-09-06T0900/raw.jsonl");
+    let lines = std::fs::read_to_string(&raw).unwrap();
+    std::fs::write(&raw, format!("{lines}not json\n")).unwrap();
+    for form in [&[][..], &["--json"], &["--plain"]] {
+        let run = sandbox.run(&[&["show", "latest"], form].concat()).expect(5);
+        assert!(run.stdout.contains("Hello."), "{run:?}");
+        assert!(run.stderr.contains("raw.jsonl, line 2"), "{run:?}");
     }
 }
 

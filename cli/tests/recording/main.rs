@@ -22,7 +22,7 @@ const RECORD: [&str; 6] = ["record", "--yes", "--model", "tiny.en", "--name", "L
 
 fn lines(sandbox: &Sandbox, session: &str) -> Vec<Value> {
     let transcript = sandbox.run(&["show", session, "--json"]).expect(0).json();
-    transcript["lines"].as_array().unwrap().clone()
+    transcript.as_array().unwrap().clone()
 }
 
 fn words(lines: &[Value], track: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use super::{Draft, EditError};
-use crate::{FoldedView, Track};
+use crate::Track;
 
 /// Conditions that hold at once; without any, every line is meant. Hidden lines are lines like others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub(super) struct Selected {
 }
 
 impl Selection {
-    fn holds(&self, line: &FoldedView<'_>) -> bool {
-        let begins_ms = line.heard.start_ms;
-        (self.lines.is_empty() || self.lines.iter().any(|range| range.contains(&line.index)))
-            && self.from_ms.is_none_or(|from_ms| begins_ms >= from_ms)
-            && self.to_ms.is_none_or(|to_ms| begins_ms < to_ms)
-            && self.track.is_none_or(|track| track == line.heard.track)
+    /// Whether the line with the number `index`, which begins at `start_ms` and reads as `speaker`'s, is meant.
+    pub(crate) fn holds(&self, index: u64, track: Track, start_ms: u64, speaker: Option<&str>) -> bool {
+        (self.lines.is_empty() || self.lines.iter().any(|range| range.contains(&index)))
+            && self.from_ms.is_none_or(|from_ms| start_ms >= from_ms)
+            && self.to_ms.is_none_or(|to_ms| start_ms < to_ms)
+            && self.track.is_none_or(|wanted| wanted == track)
             && (self.speakers.is_empty()
-                || line.speaker.is_some_and(|speaker| self.speakers.iter().any(|name| name == speaker)))
+                || speaker.is_some_and(|speaker| self.speakers.iter().any(|name| name == speaker)))
     }
 }
 
@@ -57,7 +57,7 @@ impl Draft<'_> {
             if let Some(name) = line.speaker.filter(|name| !names.contains(*name)) {
                 names.insert(name.to_owned());
             }
-            if selection.holds(&line) {
+            if selection.holds(line.index, line.heard.track, line.heard.start_ms, line.speaker) {
                 let (index, start_ms) = (line.index, line.heard.start_ms);
                 selected.push(Selected { index, start_ms, text: line.text.into_owned() });
             }

@@ -7,7 +7,7 @@ use crate::session::listing::summarize;
 use crate::session::{
     DirectoryError, MetadataError, PersonState, SessionDirectory, SessionMetadata, SessionRow,
 };
-use crate::view::{NumberedLine, SessionReading, SessionState, SessionSummary, ViewError};
+use crate::view::{NumberedLine, ReadingQuery, SessionReading, SessionState, SessionSummary, ViewError};
 
 /// The files that a session must not hold as links.
 const GUARDED_FILES: [&str; 3] = ["session.json", "raw.jsonl", "edits.jsonl"];
@@ -87,9 +87,12 @@ fn refuse_damage(reader: &JsonlReader, verbatim: bool) -> Result<(), ViewError> 
 /// The whole session by the clock. A damaged line costs itself and is told in the warnings.
 pub(crate) fn reading(
     session: &SessionDirectory,
-    verbatim: bool,
+    query: &ReadingQuery,
     clock: &dyn Clock,
 ) -> Result<SessionReading, ViewError> {
+    if query.at.is_some() {
+        return Err(ViewError::NoMoments(session.id().to_string()));
+    }
     let state = row(session, clock).state;
     let reader = reader(session)?;
     let mut warnings: Vec<_> = reader.line_damage().report().collect();
@@ -98,11 +101,26 @@ pub(crate) fn reading(
         warnings.push(error.to_string());
         None
     });
-    let lines = (0..)
-        .zip(reader.since(0, verbatim))
-        .map(|(index, (line, confidence))| NumberedLine { index, line, confidence })
-        .collect();
+    let lines = numbered(&reader, query).collect();
     Ok(SessionReading::by_the_clock(session.id().to_string(), state, metadata, lines, warnings))
+}
+
+/// The lines that `query` asks for, in the order they were written.
+fn numbered<'a>(
+    reader: &'a JsonlReader,
+    query: &'a ReadingQuery,
+) -> impl Iterator<Item = NumberedLine> + use<'a> {
+    let since = usize::try_from(query.since).unwrap_or(usize::MAX).min(reader.len());
+    let shown = reader.since(since, query.is_verbatim);
+    // Who is meant is told by how a line reads; nothing is read twice where that does not matter.
+    let needs_names = query.is_verbatim && !query.selection.speakers.is_empty();
+    let mut named = reader.since(if needs_names { since } else { reader.len() }, false);
+    (since as u64..).zip(shown).filter_map(move |(index, (line, confidence))| {
+        let named = named.next().and_then(|(line, _)| line.speaker);
+        let speaker = named.as_deref().or(line.speaker.as_deref());
+        let is_meant = query.selection.holds(index, line.track, line.start_ms, speaker);
+        is_meant.then_some(NumberedLine { index, line, confidence })
+    })
 }
 
 /// Refuses a session of which a file is a link, or something else that is no file.

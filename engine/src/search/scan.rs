@@ -6,7 +6,7 @@ use super::{Beside, Hit, Search};
 use crate::jsonl::session as jsonl;
 use crate::session::SessionDirectory;
 use crate::session::native::holds_log;
-use crate::view::{NumberedLine, ViewError};
+use crate::view::{NumberedLine, ReadingQuery, ViewError};
 use crate::{Clock, Mapping, Track};
 
 /// Lines that are gone through before it is looked whether enough was found.
@@ -78,7 +78,7 @@ fn scan_older(
     clock: &dyn Clock,
     found: &mut Finding<'_>,
 ) -> Result<(), ViewError> {
-    let mut lines = jsonl::reading(session, false, clock)?.lines;
+    let mut lines = jsonl::reading(session, &ReadingQuery::default(), clock)?.lines;
     lines.sort_by_key(|numbered| numbered.index);
     for numbered in &lines {
         let line = &numbered.line;
@@ -173,7 +173,7 @@ pub(super) fn add_context(
         })?;
         return Ok(());
     }
-    let mut numbered = jsonl::reading(session, false, clock)?.lines;
+    let mut numbered = jsonl::reading(session, &ReadingQuery::default(), clock)?.lines;
     numbered.sort_by_key(|numbered| numbered.index);
     for NumberedLine { index, line, .. } in numbered {
         if lines.contains(&index) {

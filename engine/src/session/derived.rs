@@ -8,7 +8,7 @@ use super::native::lines;
 use super::{SessionDirectory, SessionMetadata};
 use crate::export::{ExportFormat, export};
 use crate::jsonl::state::TRANSCRIPT_FILE;
-use crate::view::{TranscriptLine, ViewError};
+use crate::view::{ReadingQuery, TranscriptLine, ViewError};
 use crate::{
     Captured, CapturedTrack, Event, Kept, KeptFile, Mapping, MetaChange, Opened, Origin, ReadError, Reader,
     Track,
@@ -32,7 +32,7 @@ pub fn write_derived_files(session: &SessionDirectory) -> Result<(), ViewError> 
 
 /// What `transcript.md` holds.
 pub(crate) fn document(reader: &mut Reader, metadata: &SessionMetadata) -> Result<String, ViewError> {
-    let mut lines = lines(reader, 0, false)?;
+    let mut lines = lines(&mut reader.snapshot()?, &ReadingQuery::default())?;
     lines.sort_by_key(|numbered| numbered.line.start_ms);
     let lines: Vec<TranscriptLine> = lines.into_iter().map(|numbered| numbered.line).collect();
     Ok(export(ExportFormat::Markdown, &lines, Some(metadata)))

@@ -5,6 +5,7 @@
 //! while it names the log's last event, and is computed again from the events otherwise.
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::Path;
 
 use super::derived::describe;
@@ -13,8 +14,8 @@ use super::{
     Directory, DirectoryError, DirectoryIdentity, PersonState, SessionDirectory, SessionMetadata, SessionRow,
     Work, WorkLock,
 };
-use crate::view::{NumberedLine, SessionReading, SessionState, TranscriptLine, ViewError};
-use crate::{LogDirectory, Mapping, ReadError, Reader};
+use crate::view::{NumberedLine, ReadingQuery, SessionReading, SessionState, TranscriptLine, ViewError};
+use crate::{LogDirectory, Mapping, ReadError, Reader, Snapshot};
 
 /// Either of these shows that `log/` is a log, and not somebody's folder of that name.
 const LOG_SIGNS: [&str; 2] = ["0000000000.seg", "head"];
@@ -100,8 +101,8 @@ pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
     Ok(SessionRow { summary, state: person_state, tags, notes })
 }
 
-/// The whole session by the clock. Damage costs the line it is in, not the session.
-pub(crate) fn reading(session: &SessionDirectory, verbatim: bool) -> Result<SessionReading, ViewError> {
+/// The lines that `query` asks for, by the clock. Damage costs the line it is in, not the session.
+pub(crate) fn reading(session: &SessionDirectory, query: &ReadingQuery) -> Result<SessionReading, ViewError> {
     let mut reader = session.read_log(Mapping::On)?;
     let mut warnings = Vec::new();
     let state = row(session).map_or(PersonState::Broken, |row| row.state);
@@ -112,10 +113,12 @@ pub(crate) fn reading(session: &SessionDirectory, verbatim: bool) -> Result<Sess
             None
         }
     };
-    let lines = match lines(&mut reader, 0, verbatim) {
-        Err(ViewError::Log(error)) if is_damage(&error) => {
-            undamaged_lines(&mut reader, verbatim, &mut warnings)?
-        }
+    let mut snapshot = reader.snapshot()?;
+    if let Some(moment) = query.at {
+        snapshot = snapshot.at(moment)?;
+    }
+    let lines = match lines(&mut snapshot, query) {
+        Err(error) if is_damage(&error) => undamaged_lines(&mut snapshot, query, &mut warnings)?,
         other => other?,
     };
     warnings.extend(reader.damage());
@@ -129,39 +132,52 @@ fn is_damage(error: &ReadError) -> bool {
 
 /// The lines that can be read, one by one; each of the others becomes a warning.
 fn undamaged_lines(
-    reader: &mut Reader,
-    verbatim: bool,
+    snapshot: &mut Snapshot<'_>,
+    query: &ReadingQuery,
     warnings: &mut Vec<String>,
-) -> Result<Vec<NumberedLine>, ViewError> {
-    let mut snapshot = reader.snapshot()?;
+) -> Result<Vec<NumberedLine>, ReadError> {
     let mut lines = Vec::new();
-    for index in 0..snapshot.lines() {
-        let line = if verbatim {
-            snapshot.heard_line(index).map(|heard| Some(numbered(index, heard.line.confidence, heard.line)))
-        } else {
-            let folded = snapshot.folded(index);
-            folded.map(|line| (!line.is_hidden()).then(|| numbered(index, line.heard.confidence, line)))
-        };
-        match line {
+    for index in query.since..snapshot.lines() {
+        match lines_in(snapshot, index..index + 1, query) {
             Ok(line) => lines.extend(line),
             Err(error) if is_damage(&error) => warnings.push(format!("line {index} is left out: {error}")),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
     Ok(lines)
 }
 
-/// The lines from `since` on in the order of the log.
-pub(crate) fn lines(reader: &mut Reader, since: u64, verbatim: bool) -> Result<Vec<NumberedLine>, ViewError> {
-    let mut snapshot = reader.snapshot()?;
-    if verbatim {
-        let heard = snapshot.verbatim(since..)?.into_iter();
-        return Ok(heard.map(|heard| numbered(heard.index, heard.line.confidence, heard.line)).collect());
+/// The lines that `query` asks for, in the order of the log.
+pub(crate) fn lines(
+    snapshot: &mut Snapshot<'_>,
+    query: &ReadingQuery,
+) -> Result<Vec<NumberedLine>, ReadError> {
+    lines_in(snapshot, query.since..u64::MAX, query)
+}
+
+fn lines_in(
+    snapshot: &mut Snapshot<'_>,
+    range: Range<u64>,
+    query: &ReadingQuery,
+) -> Result<Vec<NumberedLine>, ReadError> {
+    let selection = &query.selection;
+    if query.is_verbatim && selection.speakers.is_empty() {
+        // Without the edits, which this version may not understand.
+        let heard = snapshot.verbatim(range)?.into_iter();
+        let meant =
+            heard.filter(|heard| selection.holds(heard.index, heard.line.track, heard.line.start_ms, None));
+        return Ok(meant.map(|heard| numbered(heard.index, heard.line.confidence, heard.line)).collect());
     }
     let mut shown = Vec::new();
-    snapshot.each(since.., |line| {
-        if !line.is_hidden() {
-            shown.push(numbered(line.index, line.heard.confidence, line));
+    snapshot.each(range, |line| {
+        let (index, confidence) = (line.index, line.heard.confidence);
+        if !selection.holds(index, line.heard.track, line.heard.start_ms, line.speaker) {
+            return;
+        }
+        if query.is_verbatim {
+            shown.push(numbered(index, confidence, line.heard.to_line()));
+        } else if !line.is_hidden() {
+            shown.push(numbered(index, confidence, line));
         }
     })?;
     Ok(shown)
