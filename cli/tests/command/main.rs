@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod doctor;
+mod documented_server;
 mod editing;
 mod first_light;
 mod help;
@@ -12,6 +13,7 @@ mod manners;
 mod reading;
 mod sandbox;
 mod searching;
+mod served;
 mod serving;
 mod settings;
 mod terminal;

@@ -1,189 +1,134 @@
-//! `ambient mcp` as a process: what ends it, and that it ends well.
+//! `ambient mcp` as a process: what ends it, and that it ends well, whatever it was sent.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, line};
+use crate::served::Served;
 
-/// A server that was started and has answered once.
-struct Served {
-    process: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Served {
-    fn start(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["mcp"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let (stdin, stdout) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
-        let mut served = Self { process, stdin, stdout: BufReader::new(stdout) };
-        served.ping(1);
-        assert_eq!(served.hear()["id"], 1);
-        served
-    }
-
-    fn ping(&mut self, id: u64) {
-        writeln!(self.stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).unwrap();
-    }
-
-    fn hear(&mut self) -> Value {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.process.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-    }
-}
-
-/// Fails unless it ends with 0 and without a word of complaint.
-fn expect_end(mut process: Child) {
-    let mut stderr = String::new();
-    process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!((process.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+fn start(sandbox: &Sandbox, options: &[&str]) -> Served {
+    Served::start(sandbox.command(&[&["mcp"], options].concat()))
 }
 
 #[test]
 fn a_signal_ends_a_server_that_waits_for_input_and_no_reply_is_cut() {
     for signal in [Signal::TERM, Signal::INT] {
-        let mut served = Served::start(&Sandbox::new());
+        let served = start(&Sandbox::new(), &[]);
         served.signal(signal);
-        let mut rest = String::new();
-        served.stdout.read_to_string(&mut rest).unwrap();
-        assert_eq!(rest, "");
-        expect_end(served.process);
+        // Its input is still open.
+        assert_eq!(served.expect_end(), [json!(null); 0]);
     }
 }
 
 #[test]
 fn a_server_whose_replies_nobody_reads_any_more_ends_though_its_input_stays_open() {
-    let Served { process, stdin, stdout } = Served::start(&Sandbox::new());
-    drop(stdout);
-    expect_end(process);
-    drop(stdin);
+    let mut served = start(&Sandbox::new(), &[]);
+    served.close_output();
+    served.expect_end();
 }
 
 #[test]
 fn what_was_asked_before_the_input_ended_is_answered() {
-    let mut served = Served::start(&Sandbox::new());
-    (2..200).for_each(|id| served.ping(id));
-    let Served { process, stdin, stdout } = served;
-    drop(stdin);
-    let ids =
-        stdout.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()["id"].as_u64());
-    assert!(ids.eq((2..200).map(Some)));
-    expect_end(process);
+    let mut served = start(&Sandbox::new(), &[]);
+    let ids: Vec<u64> = (0..200).map(|_| served.ask("ping", &json!({}))).collect();
+    served.end_input();
+    let answered: Vec<_> = served.expect_end().iter().map(|reply| reply["id"].as_u64().unwrap()).collect();
+    assert_eq!(answered, ids);
 }
 
-/// The block of the page that follows `heading` in the given language.
-fn shown_after(heading: &str, language: &str) -> &'static str {
-    let page = include_str!("../../../docs/using/mcp.md");
-    let section = page.split_once(heading).unwrap().1;
-    section.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0
-}
-
-#[test]
-fn what_the_page_runs_in_a_shell_prints_what_the_page_shows() {
-    let sandbox = Sandbox::new();
-    let session = sandbox.root().join("2026-09-05T1412-roadmap-sync");
-    std::fs::create_dir_all(&session).unwrap();
-    let line = |track, start_ms, end_ms, text| {
-        json!({"track": track, "start_ms": start_ms, "end_ms": end_ms, "text": text}).to_string() + "\n"
-    };
-    let raw = line("room", 0, 2900, "Shall we begin with the release?")
-        + &line("room", 7400, 9600, "Who tested the upgrade?")
-        + &line("call", 3200, 6800, "Yes. The last two fixes went in this morning.");
-    let edit = json!({"kind": "speaker", "target": {"track": "call", "start_ms": 3200}, "name": "Priya",
-        "by": "user", "at": "2026-09-05T15:00:00+02:00"});
-    std::fs::write(session.join("raw.jsonl"), raw).unwrap();
-    std::fs::write(session.join("edits.jsonl"), format!("{edit}\n")).unwrap();
-    std::fs::write(session.join("transcript.md"), "").unwrap();
-    let heading = "The same without a client";
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_ambient")).parent().unwrap();
-    let mut shell = std::process::Command::new("/bin/sh");
-    shell.args(["-c", shown_after(heading, "sh")]).env_clear();
-    shell.env("PATH", program).env("HOME", sandbox.folder()).env("AMBIENT_HOME", sandbox.root());
-    let output = shell.output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), shown_after(heading, "text"));
-}
-
-/// The most memory that the process has ever had, in KiB.
+/// The most memory a process has had, in KiB.
 #[cfg(target_os = "linux")]
-fn peak_memory_kib(process: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.split_whitespace().next().unwrap().parse().unwrap()
+fn peak_memory_kib(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_of_64_mib_is_refused_without_being_held() {
-    let mut served = Served::start(&Sandbox::new());
-    let before_kib = peak_memory_kib(&served.process);
-    let piece = vec![b'x'; 1 << 20];
+    let mut served = start(&Sandbox::new(), &[]);
+    let before_kib = peak_memory_kib(served.id());
+    let piece = vec![b'a'; 1 << 20];
+    served.send(br#"{"jsonrpc":"2.0","id":99,"method":"ping","params":{"text":""#);
     for _ in 0..64 {
-        served.stdin.write_all(&piece).unwrap();
+        served.send(&piece);
     }
-    writeln!(served.stdin).unwrap();
-    assert_eq!(served.hear()["error"]["code"], -32600);
-    served.ping(2);
-    assert_eq!(served.hear()["id"], 2, "the next line is answered as if nothing had happened");
-    let grown_kib = peak_memory_kib(&served.process) - before_kib;
-    assert!(grown_kib < 16 * 1024, "{grown_kib} KiB for a line that was refused");
-    drop(served.stdin);
-    expect_end(served.process);
+    served.send(b"\"}}\n");
+    let refused = served.hear(|message| message.get("error").is_some());
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(null)));
+    let grown_kib = peak_memory_kib(served.id()) - before_kib;
+    assert!(grown_kib < 8 << 10, "grew by {grown_kib} KiB");
+    let ping = served.ask("ping", &json!({}));
+    assert_eq!(served.reply(ping)["result"], json!({}));
+    served.end_input();
+    assert_eq!(served.expect_end(), [json!(null); 0]);
+}
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// A request, and what becomes of requests on bad lines: bytes changed, cut, doubled, or nothing but noise.
+fn random_line(dice: &mut Dice) -> Vec<u8> {
+    const SOUND: [&str; 6] = [
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"transcript","arguments":{"session":"2026-09-06T0900","since":0}}}"#,
+        r#"{"jsonrpc":"2.0","id":"é\ud83d\ude00","method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2}]"#,
+        r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"wait_for_transcript"}}"#,
+        r#"{"jsonrpc":"2.0","id":9,"method":"prompts/get","params":{"name":"watch","arguments":{"focus":[[[[]]]]}}}"#,
+    ];
+    let mut line = SOUND[dice.roll(SOUND.len())].as_bytes().to_vec();
+    for _ in 0..dice.roll(4) {
+        let at = dice.roll(line.len());
+        match dice.roll(5) {
+            0 => line[at] = u8::try_from(dice.roll(256)).unwrap(),
+            1 => line.truncate(at + 1),
+            2 => line.extend_from_within(at..),
+            3 => drop(line.splice(at..at, vec![b'['; dice.roll(2_000)])),
+            _ => line = (0..=dice.roll(300)).map(|_| u8::try_from(dice.roll(256)).unwrap()).collect(),
+        }
+    }
+    line
 }
 
 #[test]
-fn any_bytes_are_answered_with_protocol_and_end_with_0() {
-    let Served { process, mut stdin, stdout } = Served::start(&Sandbox::new());
-    let pieces: [&[u8]; 16] = [
-        b"{\"jsonrpc\":\"2.0\"",
-        b",\"id\":",
-        b"1",
-        b"\"method\":",
-        b"\"tools/call\"",
-        b"\"ping\"",
-        b"}",
-        b"[",
-        b"]",
-        b"\xff\xfe",
-        b"\0",
-        b"\xef\xbb\xbf",
-        b"\r",
-        b"1e999999",
-        b"\"\\ud800\"",
-        b",\"params\":{\"name\":\"transcript\"",
-    ];
-    let talking = std::thread::spawn(move || {
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        for _ in 0..5_000 {
-            let mut line = Vec::new();
-            for _ in 0..state % 9 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                line.extend_from_slice(pieces[usize::try_from(state >> 60).unwrap()]);
-            }
-            state =
-                state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 1;
-            line.push(b'\n');
-            stdin.write_all(&line).unwrap();
+fn after_any_lines_it_answers_and_ends_well() {
+    let sandbox = Sandbox::with_two_sessions();
+    for seed in 0..4 {
+        let (mut served, mut dice) = (start(&sandbox, &[]), Dice(seed));
+        let lines: Vec<Vec<u8>> = (0..500).map(|_| random_line(&mut dice)).collect();
+        let last = json!({"jsonrpc": "2.0", "id": "last", "method": "ping"}).to_string();
+        let sending = served.send_all_beside([lines.join(&b'\n'), last.into_bytes()].join(&b'\n'));
+        let replies = served.expect_end();
+        sending.join().unwrap();
+        let answered =
+            replies.iter().filter(|reply| **reply == json!({"jsonrpc": "2.0", "id": "last", "result": {}}));
+        assert_eq!(answered.count(), 1);
+        for reply in replies.iter().flat_map(|reply| reply.as_array().cloned().unwrap_or(vec![reply.clone()]))
+        {
+            let code = reply["error"]["code"].as_i64();
+            assert!(code.is_none_or(|code| !(-32099..=-32020).contains(&code)), "{reply}");
         }
-    });
-    let replies: Vec<Value> =
-        stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-    talking.join().unwrap();
-    assert!(replies.len() > 1_000, "{}", replies.len());
-    for reply in replies.iter().flat_map(|reply| reply.as_array().cloned().unwrap_or(vec![reply.clone()])) {
-        let code = reply["error"]["code"].as_i64();
-        assert!(code.is_none_or(|code| !(-32099..=-32020).contains(&code)), "{reply}");
     }
-    expect_end(process);
+}
+
+#[test]
+fn it_takes_what_nobody_reads_for_the_end_in_the_middle_of_a_long_reply_too() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<Value> = (0..20_000).map(|at| line("room", 1_000 * at, "What was said.")).collect();
+    sandbox.session("2026-09-05T1412", "2026-09-05T14:12:03Z", &lines, &[]);
+    let mut served = start(&sandbox, &["--structured"]);
+    served.call("transcript", &json!({"session": "2026-09-05T1412"}));
+    served.close_output();
+    served.expect_end();
 }

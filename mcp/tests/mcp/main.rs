@@ -5,7 +5,7 @@
 mod assistant;
 mod client;
 mod conversation;
-mod documented_replies;
+mod documented_limits;
 mod hostile_input;
 mod hostile_messages;
 mod jsonl_session;
