@@ -7,8 +7,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 #![allow(dead_code, reason = "the sandbox is shared with the tests of the other verbs")]
 
+mod assistant;
 #[path = "../command/sandbox.rs"]
 mod sandbox;
+#[path = "../command/served.rs"]
+mod served;
 mod sound_system;
 
 use rustix::process::{Pid, Signal, kill_process};
