@@ -1,7 +1,7 @@
 //! What `transcript` and `sessions` take beyond the first: parts, cursors, the clock, confidence. The same in
 //! both layouts.
 
-use ambient_engine::{Change, Track};
+use ambient_engine::{Change, Event, MetaChange, Track};
 use ambient_mcp::Server;
 use serde_json::{Value, json};
 
@@ -172,6 +172,8 @@ fn sessions_are_read_in_parts() {
     assert_eq!(ids(json!({"limit": 1, "before": FILES})), [LOG]);
     assert_eq!(ids(json!({"before": LOG})), [""; 0]);
     assert_eq!(ids(json!({"query": "roadmap t1200"})), [LOG]);
+    NativeSession::open(sessions.root(), LOG).append(&[Event::Meta(MetaChange::Pin(true))]);
+    assert_eq!(ids(json!({})), [FILES, LOG], "a pin moves nothing");
     let refused = call(&server, "sessions", &json!({"before": "nope"}));
     assert_eq!(failure(&refused), "no session nope");
 }

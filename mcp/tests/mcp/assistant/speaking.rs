@@ -211,3 +211,22 @@ fn whoever_talks_into_it_is_let_talk() {
         assert_eq!((&heard["may_speak"], &heard["next"]), (&json!("yes"), &json!(3)), "it stays and listens");
     });
 }
+
+#[test]
+fn turned_off_while_it_waits_for_a_pause_it_says_nothing() {
+    let mut meeting = Meeting::begin();
+    meeting.with_client(|meeting, client| {
+        client.answer("watch_meeting", &json!({}));
+        let reply = with_levels(meeting, 1, -25.0, || {
+            let speaking = client.ask(
+                "tools/call",
+                &json!({"name": "speak", "arguments": {"text": "Too late."}, "_meta": {"progressToken": 1}}),
+            );
+            client.hear(|message| message["params"]["message"] == "waiting for a pause");
+            meeting.turn_off();
+            client.reply(speaking)
+        });
+        assert!(failure(&reply).contains("turned off"), "{reply}");
+        assert_eq!(meeting.kinds(), ["joined", "spoke", "left"], "nothing was begun");
+    });
+}
