@@ -33,6 +33,8 @@ const MANY_CALLS: u32 = 100_000;
 const LINES_FOLLOWED: u64 = 200;
 const STARTS: u32 = 40;
 const PINGS: u32 = 40;
+/// A call that asks for nothing: what the protocol costs by itself.
+const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
 /// After which a call that waits is known to wait.
 const WAITS_AFTER: Duration = Duration::from_millis(200);
 
@@ -112,10 +114,12 @@ fn calls(program: &Path, python: Option<&Path>, sessions: &Sessions) -> Result<V
         let reply = server.call(request)?;
         ensure!(reply.contains(r#"\"lines\":[]"#), "not the reply of a call without news: {reply}");
     }
-    let [mut of_echo, mut of_short, mut of_long, mut of_sdk] = [(); 4].map(|()| Rates::default());
+    let [mut of_echo, mut of_ping, mut of_short, mut of_long, mut of_sdk] =
+        [(); 5].map(|()| Rates::default());
     processor::on(Processor::First, || {
         for _ in 0..ROUNDS {
             of_echo.take(&mut echo, &short, CALLS)?;
+            of_ping.take(&mut server, PING, CALLS)?;
             of_short.take(&mut server, &short, CALLS)?;
             of_long.take(&mut server, &long, CALLS)?;
             if let Some(sdk) = &mut sdk {
@@ -128,14 +132,16 @@ fn calls(program: &Path, python: Option<&Path>, sessions: &Sessions) -> Result<V
     let name = "transcript without news: time at 1000000 lines / at 1000 lines";
     let mut figures = vec![Figure::over_rounds(name, &growth, "", Some(Goal::AtMost(1.5)))];
     let manners = [
-        ("one by one", [&of_long.one_by_one, &of_echo.one_by_one, &of_sdk.one_by_one]),
-        ("pipelined", [&of_long.pipelined, &of_echo.pipelined, &of_sdk.pipelined]),
+        ("one by one", [&of_long, &of_echo, &of_sdk, &of_ping].map(|rates| &rates.one_by_one)),
+        ("pipelined", [&of_long, &of_echo, &of_sdk, &of_ping].map(|rates| &rates.pipelined)),
     ];
-    for (manner, [ours, floor, sdk]) in manners {
+    for (manner, [ours, floor, sdk, ping]) in manners {
         let name = |what: &str| format!("calls a second, {manner}: {what}");
         figures.push(Figure::over_rounds(&name("transcript without news"), ours, "", None));
         let share = quotients(ours, floor);
         figures.push(Figure::over_rounds(&name("/ echo loop"), &share, "", Some(Goal::AtLeast(0.5))));
+        let share = quotients(ping, floor);
+        figures.push(Figure::over_rounds(&name("ping / echo loop"), &share, "", None));
         if !sdk.is_empty() {
             let share = quotients(ours, sdk);
             figures.push(Figure::over_rounds(&name("/ official Python SDK"), &share, "", None));
