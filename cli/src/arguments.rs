@@ -125,12 +125,14 @@ Examples:
   ambient sweep")]
     Sweep(Sweep),
 
-    /// Turn audio files into a session
+    /// Turn audio files into sessions
     #[command(before_help = "\
 Examples:
   ambient transcribe talk.mp3
   ambient transcribe --room me.wav --call them.wav --name \"Planning\"
-  ambient transcribe talk.m4a --model base --language de
+  ambient transcribe call.wav --split-channels
+  ambient transcribe recordings/ talk.m4a --model base --language de
+  arecord -f S16_LE -r 16000 -t raw | ambient transcribe - --rate 16000
   ambient show \"$(ambient transcribe --quiet talk.mp3)\"")]
     Transcribe(Transcribe),
 
@@ -357,11 +359,11 @@ pub(crate) struct Recognition {
 
 /// `ambient transcribe`.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("audio").required(true).multiple(true).args(["file", "room", "call"]))]
+#[command(group = clap::ArgGroup::new("audio").required(true).multiple(true).args(["files", "room", "call"]))]
 pub(crate) struct Transcribe {
-    /// An audio file: wav, flac, mp3, m4a or ogg
-    #[arg(conflicts_with_all = ["room", "call"], value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    /// Audio files, a session each: wav, flac, mp3, m4a, ogg, mka, aiff or caf, or a film's sound; a folder for all in it; - for stdin
+    #[arg(conflicts_with_all = ["room", "call"], value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
 
     /// Audio of the microphone
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -371,7 +373,19 @@ pub(crate) struct Transcribe {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) call: Option<PathBuf>,
 
-    /// Name of the session
+    /// Take the channels apart: the left one is the room, the right one the call
+    #[arg(long, conflicts_with_all = ["room", "call"])]
+    pub(crate) split_channels: bool,
+
+    /// Stdin brings bare samples, 16 bit and little-endian, this many a second
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(2_000..=768_000))]
+    pub(crate) rate: Option<u32>,
+
+    /// Channels of the bare samples
+    #[arg(long, value_name = "COUNT", requires = "rate", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) channels: u16,
+
+    /// Name of the session; of several, each gets that of its file
     #[arg(long)]
     pub(crate) name: Option<String>,
 

@@ -12,6 +12,7 @@ mod interrupt;
 mod live_view;
 mod model_choice;
 mod output;
+mod piped_audio;
 mod places;
 mod progress;
 mod recording;

@@ -1,11 +1,11 @@
 //! Recordings that are going on: which there are, and what is said of one at its end.
 
-use ambient_capture::live::{RecordingSummary, TrackStatus};
-use ambient_engine::session::{PersonState, SessionDirectory, SessionPlace, Work, WorkLock};
-use ambient_engine::{CapturedTrack, SystemClock, view};
+use ambient_engine::session::{
+    PersonState, SessionDirectory, SessionMetadata, SessionPlace, TrackProof, Work, WorkLock,
+};
+use ambient_engine::{SystemClock, view};
 
 use crate::exit::{Exit, Refusal};
-use crate::live_view::seconds;
 use crate::{output, places, session_name};
 
 /// Every session that is being recorded, newest first.
@@ -60,27 +60,24 @@ pub(crate) fn require_live(session: &SessionDirectory) -> anyhow::Result<()> {
 }
 
 /// Says of each track what is there of it, for a person to hold against what was said.
-pub(crate) fn prove(summary: &RecordingSummary) {
-    for captured in &summary.tracks {
-        if let Some(status) = summary.status.tracks.iter().find(|status| status.track == captured.track) {
-            output::note(&proof(captured, status));
-        }
+pub(crate) fn prove(metadata: &SessionMetadata) {
+    for track in metadata.proof.iter().flatten() {
+        output::note(&proof(track));
     }
 }
 
-fn proof(captured: &CapturedTrack, status: &TrackStatus) -> String {
-    let len_ms = captured.samples.saturating_mul(1_000) / u64::from(captured.rate_hz.max(1));
+fn proof(track: &TrackProof) -> String {
     let dropped: Vec<String> =
-        status.dropped.iter().map(|refused| format!("{} ({})", refused.count, refused.reason)).collect();
+        track.dropped.iter().map(|refusals| format!("{} ({})", refusals.count, refusals.reason)).collect();
     let dropped = if dropped.is_empty() { "0".to_owned() } else { dropped.join(", ") };
     format!(
         "{}: {:.1} s captured, {:.1} s padded, {:.1} s silent; {} lines, dropped {dropped}; worst lag {:.1} s; {}",
-        captured.track,
-        seconds(len_ms),
-        seconds(captured.padded_ms),
-        seconds(captured.silent_ms),
-        status.lines,
-        seconds(status.worst_lag_ms),
-        status.source,
+        track.track,
+        track.captured_s,
+        track.padded_s,
+        track.silent_s,
+        track.lines,
+        track.worst_lag_s,
+        track.source,
     )
 }

@@ -19,7 +19,7 @@ use crate::session::listing::{Found, broken_row, session_directories, sort_newes
 use crate::session::native::{self, holds_log};
 use crate::session::{
     Directory, DirectoryError, MetadataError, NotASessionId, PersonState, RecordingStatus, SessionDirectory,
-    SessionId, SessionMetadata, SessionRow, WorkLockError,
+    SessionId, SessionMetadata, SessionRow, TrackProof, WorkLockError,
 };
 use crate::{Clock, DiskError, FoldedLine, FoldedView, Line, Moment, OpenError, ReadError, Track};
 
@@ -41,7 +41,7 @@ pub enum SessionState {
     Done,
 }
 
-/// One row of a listing. The nine keys are fixed.
+/// One row of a listing. The first nine keys are fixed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionSummary {
     /// The session's id.
@@ -63,6 +63,9 @@ pub struct SessionSummary {
     pub transcribing: bool,
     /// Why it cannot be read.
     pub error: Option<String>,
+    /// What there is of each track, of a recording whose capture has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Vec<TrackProof>>,
 }
 
 /// A path that is not Unicode must not keep a whole listing from being shown.

@@ -175,6 +175,7 @@ fn a_finished_session_is_listed_and_read_from_any_line_on() {
             live: false,
             transcribing: false,
             error: None,
+            proof: None,
         }]
     );
     for (since, starts) in [(0, vec![0, 5000]), (1, vec![5000]), (2, vec![]), (9, vec![]), (u64::MAX, vec![])]

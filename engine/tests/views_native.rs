@@ -174,6 +174,7 @@ fn a_session_is_listed_from_its_log_alone() {
             live: false,
             transcribing: false,
             error: None,
+            proof: None,
         }
     );
     assert_eq!(root.states("s"), (SessionState::Done, PersonState::Done));

@@ -112,6 +112,16 @@ pub enum AudioFileError {
         /// The rate the file names; 0 when it names none.
         rate_hz: u32,
     },
+    /// A channel was asked for that it does not have.
+    #[error("{path} has {channels} channel(s), and {wanted} are needed to take them apart", path = path.display())]
+    NoSuchChannel {
+        /// The file.
+        path: PathBuf,
+        /// How many it has.
+        channels: u16,
+        /// How many are needed.
+        wanted: u16,
+    },
     /// Nothing in the file could be decoded.
     #[error("{path} is damaged from its beginning ({reason}): nothing could be read", path = path.display())]
     Damaged {
@@ -120,6 +130,15 @@ pub enum AudioFileError {
         /// What the decoder said.
         reason: String,
     },
+}
+
+/// Which channels of a file become the one that is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mix {
+    /// The mean of all.
+    Mean,
+    /// One of them, counted from 0; silence where a part of the file has fewer.
+    One(u16),
 }
 
 /// An audio file, open at some sample.
@@ -153,6 +172,7 @@ pub struct AudioFile {
     is_block_ready: bool,
     is_at_end: bool,
     interleaved: Vec<f32>,
+    mix: Mix,
     damage: Damage,
 }
 
@@ -163,6 +183,23 @@ impl AudioFile {
     /// When it cannot be read, is no audio file, has no audio track, is coded in an unknown way, or
     /// nothing in it can be decoded. A file whose track has no sample at all is not an error.
     pub fn open(path: &Path) -> Result<Self, AudioFileError> {
+        Self::open_mixed(path, Mix::Mean)
+    }
+
+    /// Opens the file at `path` to hand out its channel `channel`, counted from 0, alone.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); also when the file has no such channel.
+    pub fn open_channel(path: &Path, channel: u16) -> Result<Self, AudioFileError> {
+        let opened = Self::open_mixed(path, Mix::One(channel))?;
+        if opened.channels <= channel {
+            let (path, channels) = (path.to_owned(), opened.channels);
+            return Err(AudioFileError::NoSuchChannel { path, channels, wanted: channel + 1 });
+        }
+        Ok(opened)
+    }
+
+    fn open_mixed(path: &Path, mix: Mix) -> Result<Self, AudioFileError> {
         let file = open_source(path)?;
         let damage = Damage { header_overridden: file.is_repaired(), ..Damage::default() };
         let reader = probe(path, file)?;
@@ -193,6 +230,7 @@ impl AudioFile {
             is_block_ready: false,
             is_at_end: false,
             interleaved: Vec::new(),
+            mix,
             damage,
             decoder,
             reader,
@@ -206,7 +244,7 @@ impl AudioFile {
         self.rate_hz
     }
 
-    /// Channels of the file; the blocks are their mean.
+    /// Channels of the file; the blocks are their mean, or one of them.
     pub fn channels(&self) -> u16 {
         self.channels
     }
@@ -299,10 +337,11 @@ impl AudioFile {
     }
 
     fn decode(&mut self, packet: &Packet) {
+        let mix = self.mix;
         let (decoder, block, interleaved) = (&mut self.decoder, &mut self.block, &mut self.interleaved);
         let outcome = guarded(|| {
             decoder.decode(packet).map(|buffer| {
-                mix(&buffer, interleaved, block);
+                mix_block(mix, &buffer, interleaved, block);
                 (buffer.spec().rate(), channel_count(buffer.spec().channels().count()))
             })
         });
@@ -409,14 +448,20 @@ fn probe(path: &Path, file: RepairedFile) -> Result<Box<dyn FormatReader>, Audio
 }
 
 /// The buffer's samples in one channel.
-fn mix(buffer: &GenericAudioBufferRef<'_>, interleaved: &mut Vec<f32>, block: &mut Vec<f32>) {
+fn mix_block(mix: Mix, buffer: &GenericAudioBufferRef<'_>, interleaved: &mut Vec<f32>, block: &mut Vec<f32>) {
     block.clear();
     let channels = buffer.spec().channels().count();
     if channels == 0 || buffer.frames() == 0 {
         return;
     }
     buffer.copy_to_vec_interleaved(interleaved);
-    mix_to_mono(interleaved, channels, block);
+    match mix {
+        Mix::Mean => mix_to_mono(interleaved, channels, block),
+        Mix::One(channel) => block.extend(interleaved.chunks_exact(channels).map(|frame| {
+            let sample = frame.get(usize::from(channel)).copied().unwrap_or(0.0);
+            if sample.is_finite() { sample } else { 0.0 }
+        })),
+    }
 }
 
 /// Runs a decoder, which reads bytes anybody may have made. Its panic is a damaged packet, not our end.

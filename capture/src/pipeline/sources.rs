@@ -12,6 +12,11 @@ use crate::audio::{
     AudioFile, AudioFileError, Damage, NativeAudioError, NativeReader, NativeWriter, SilenceCount, millis,
 };
 
+/// Of a file whose channels are taken apart, the one that is the room: left.
+const ROOM_CHANNEL: u16 = 0;
+/// The one that is the call: right.
+const CALL_CHANNEL: u16 = 1;
+
 /// A file for a track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AudioSource {
@@ -21,6 +26,8 @@ pub struct AudioSource {
     pub path: PathBuf,
     /// Its length when the session began, in bytes; none when that was not noted.
     pub len_bytes: Option<u64>,
+    /// The channel of it that is the track, counted from 0; none for the mean of all.
+    pub channel: Option<u16>,
 }
 
 impl AudioSource {
@@ -29,11 +36,25 @@ impl AudioSource {
     /// # Errors
     /// When it does not, or cannot be read.
     pub fn new(track: Track, path: &Path) -> Result<Self, AudioFileError> {
-        AudioFile::open(path)?;
+        Self::checked(track, path, None)
+    }
+
+    /// The file at `path` for both tracks: its first channel is the room, its second the call.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); also when it has one channel alone.
+    pub fn channels_of(path: &Path) -> Result<[Self; 2], AudioFileError> {
+        // The second first: whoever has it has the other.
+        let call = Self::checked(Track::Call, path, Some(CALL_CHANNEL))?;
+        Ok([Self { track: Track::Room, channel: Some(ROOM_CHANNEL), ..call.clone() }, call])
+    }
+
+    fn checked(track: Track, path: &Path, channel: Option<u16>) -> Result<Self, AudioFileError> {
+        open(path, channel)?;
         let io_error = |source| AudioFileError::Io { path: path.to_owned(), source };
         let path = std::path::absolute(path).map_err(io_error)?;
         let len_bytes = Some(std::fs::metadata(&path).map_err(io_error)?.len());
-        Ok(Self { track, path, len_bytes })
+        Ok(Self { track, path, len_bytes, channel })
     }
 
     /// How the log names this source.
@@ -45,12 +66,17 @@ impl AudioSource {
         }
     }
 
-    /// The sources a log names.
+    /// The sources a log names. Two tracks of one file are two of its channels.
     pub fn from_opened(opened: &Opened) -> Vec<Self> {
+        let is_shared = |name: &str| opened.tracks.iter().filter(|source| source.name == name).count() > 1;
         let source = |source: &TrackSource| Self {
             track: source.track,
             path: PathBuf::from(&source.name),
             len_bytes: source.len_bytes,
+            channel: is_shared(&source.name).then_some(match source.track {
+                Track::Room => ROOM_CHANNEL,
+                Track::Call => CALL_CHANNEL,
+            }),
         };
         opened.tracks.iter().map(source).collect()
     }
@@ -65,6 +91,10 @@ impl AudioSource {
             _ => None,
         }
     }
+}
+
+fn open(path: &Path, channel: Option<u16>) -> Result<AudioFile, AudioFileError> {
+    channel.map_or_else(|| AudioFile::open(path), |channel| AudioFile::open_channel(path, channel))
 }
 
 /// Where a track's native audio lies in the audio folder of a session.
@@ -86,7 +116,7 @@ pub(super) fn decode_to_native(
     interrupted: &AtomicBool,
     on_block: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Ingested, PipelineError> {
-    let mut file = AudioFile::open(&source.path)?;
+    let mut file = open(&source.path, source.channel)?;
     let rate_hz = file.rate_hz();
     let expected_ms = file.expected_samples().map(|samples| millis(samples, rate_hz));
     let mut writer = NativeWriter::create(native, rate_hz)?;

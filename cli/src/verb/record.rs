@@ -10,7 +10,9 @@ use std::time::Duration;
 use ambient_capture::devices::{Choice, DeviceError, DeviceKind, DeviceSource, Start};
 use ambient_capture::live::{Recording, RecordingSummary, Source, Status, Wish, free_bytes, hours_left};
 use ambient_capture::pipeline::PipelineError;
-use ambient_engine::session::{Directory, SessionDirectory, Work, WorkLock, claim, write_derived_files};
+use ambient_engine::session::{
+    Directory, SessionDirectory, SessionMetadata, Work, WorkLock, claim, write_derived_files,
+};
 use ambient_engine::{Opened, Options, Origin, SystemClock, Track};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
@@ -213,7 +215,9 @@ fn conclude(session: &SessionDirectory, summary: &RecordingSummary) -> anyhow::R
     for warning in &summary.warnings {
         output::warning(warning);
     }
-    recording::prove(summary);
+    if let Some(metadata) = SessionMetadata::read(session.directory())? {
+        recording::prove(&metadata);
+    }
     retention::apply_quietly();
     output::note(&format!("to read it: ambient show {}", session.id()));
     Ok(if summary.warnings.is_empty() { Exit::Done } else { Exit::Warnings })

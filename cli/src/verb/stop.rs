@@ -41,10 +41,11 @@ fn conclude(session: &SessionDirectory) -> anyhow::Result<Exit> {
         return Err(Refusal::new(Exit::Failed, text).into());
     }
     output::line(&session.directory().path().display().to_string())?;
-    let warnings = reading.metadata.map(|metadata| metadata.warnings).unwrap_or_default();
-    for warning in &warnings {
+    let metadata = reading.metadata.unwrap_or_default();
+    for warning in &metadata.warnings {
         output::warning(warning);
     }
+    recording::prove(&metadata);
     output::note(&format!("{id} is complete; to read it: ambient show {id}"));
-    Ok(if warnings.is_empty() { Exit::Done } else { Exit::Warnings })
+    Ok(if metadata.warnings.is_empty() { Exit::Done } else { Exit::Warnings })
 }

@@ -17,7 +17,7 @@ use crate::sandbox::{Run, Sandbox};
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A sandbox with the models of this machine, when the recogniser is among them.
-fn with_models() -> Option<Sandbox> {
+pub(crate) fn with_models() -> Option<Sandbox> {
     let found =
         Command::new(env!("CARGO_BIN_EXE_ambient")).args(["models", "path", "tiny.en"]).output().unwrap();
     if found.status.success() {

@@ -17,6 +17,7 @@ mod served;
 mod serving;
 mod settings;
 mod terminal;
+mod transcribing;
 mod voice;
 mod watching;
 mod writing;

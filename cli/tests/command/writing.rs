@@ -12,13 +12,21 @@ fn nothing_is_made_when_something_needed_is_missing() {
     let sandbox = Sandbox::new();
     let text = sandbox.folder().join("notes.txt");
     fs::write(&text, "these are not sounds").unwrap();
+    fs::create_dir(sandbox.folder().join("models")).unwrap();
     let silence = sandbox.wav("silence.wav");
     let (text, silence) = (text.to_str().unwrap(), silence.to_str().unwrap());
     let cases: &[(&[&str], i32, &str)] = &[
         (&["transcribe", "/nowhere/talk.wav"], 3, "talk.wav"),
         (&["transcribe", "--room", silence, "--call", "/nowhere/talk.wav"], 3, "talk.wav"),
         (&["transcribe", text], 1, "notes.txt"),
-        (&["transcribe", "."], 1, "not a file"),
+        (&["transcribe", "."], 3, "ambient models fetch tiny.en"),
+        (&["transcribe", "models"], 3, "no audio file in models"),
+        (&["transcribe", "-"], 3, "ambient models fetch tiny.en"),
+        (&["transcribe", "-", silence], 2, "stands alone"),
+        (&["transcribe", silence, silence, "--name", "Two"], 2, "--name is for one session"),
+        (&["transcribe", silence, "--rate", "16000"], 2, "--rate is for bare samples"),
+        (&["transcribe", silence, "--split-channels"], 1, "1 channel"),
+        (&["transcribe", "--room", silence, "--call", silence], 2, "--split-channels"),
         (&["transcribe", silence], 3, "ambient models fetch tiny.en"),
         (&["transcribe", silence, "--model", "base"], 3, "ambient models fetch base"),
         (&["transcribe", silence, "--model", "../base"], 2, "model name"),

@@ -5,6 +5,7 @@
 
 use super::metadata::METADATA_FILE;
 use super::native::lines;
+use super::proof::Proofs;
 use super::{SessionDirectory, SessionMetadata};
 use crate::export::{ExportFormat, export};
 use crate::jsonl::state::TRANSCRIPT_FILE;
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// Rises whenever more is derived, so that what an older version derived is computed again.
-const DERIVATION: u32 = 2;
+const DERIVATION: u32 = 3;
 
 /// Computes both files from the log of `session` and puts them in place, each whole or not at all. To be
 /// called once the log was closed: the files hold until its next event.
@@ -62,7 +63,14 @@ fn compute(session: &SessionDirectory, reader: &mut Reader) -> Result<SessionMet
     // The stamp first: an event that comes in between makes it name too little, never too much.
     let log = stamp(reader)?;
     let mut metadata = SessionMetadata { log, lines: Some(0), ..SessionMetadata::default() };
-    reader.snapshot()?.each_event(|recorded| metadata.note(&recorded.event))?;
+    let mut proofs = Proofs::default();
+    reader.snapshot()?.each_event(|recorded| {
+        metadata.note(&recorded.event);
+        proofs.note(&recorded);
+    })?;
+    if metadata.origin.as_deref() == Some(origin_word(Origin::Recorded)) {
+        metadata.proof = proofs.finish();
+    }
     // The directory may have been renamed or copied since.
     metadata.id = session.id().to_string();
     Ok(metadata)

@@ -85,6 +85,7 @@ pub(crate) fn summarize(
         live: state == SessionState::Live,
         transcribing: state == SessionState::Transcribing,
         error: None,
+        proof: metadata.proof,
     }
 }
 
@@ -187,6 +188,7 @@ mod tests {
             live: false,
             transcribing: false,
             error: None,
+            proof: None,
         };
         SessionRow { summary, state: PersonState::Pending, tags: Vec::new(), notes: String::new() }
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Directory, DirectoryError};
+use super::{Directory, DirectoryError, TrackProof};
 
 /// The file's name.
 pub(crate) const METADATA_FILE: &str = "session.json";
@@ -63,6 +63,9 @@ pub struct SessionMetadata {
     /// How many lines the log holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u64>,
+    /// What there is of each track, of a recording whose capture has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Vec<TrackProof>>,
     /// Names the last event this was derived from; meaningless to anyone but the program that derives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,

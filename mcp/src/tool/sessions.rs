@@ -48,8 +48,25 @@ fn input_schema() -> Value {
     })
 }
 
+/// What there is of one track of a recording.
+fn proof_schema() -> Value {
+    object_schema(&json!({
+        "track": {"enum": ["room", "call"]},
+        "source": {"type": "string"},
+        "captured_s": {"type": "number"},
+        "padded_s": {"type": "number"},
+        "silent_s": {"type": "number"},
+        "lines": {"type": "integer"},
+        "dropped": {"type": "array", "items": object_schema(&json!({
+            "reason": {"type": "string"},
+            "count": {"type": "integer"},
+        }))},
+        "worst_lag_s": {"type": "number"},
+    }))
+}
+
 fn answer_schema() -> Value {
-    let row = object_schema(&json!({
+    let mut row = object_schema(&json!({
         "id": {"type": "string"},
         "dir": {"type": "string"},
         "name": {"type": ["string", "null"]},
@@ -60,6 +77,7 @@ fn answer_schema() -> Value {
         "transcribing": {"type": "boolean"},
         "error": {"type": ["string", "null"]},
     }));
+    row["properties"]["proof"] = json!({"type": "array", "items": proof_schema()});
     object_schema(&json!({"sessions": {"type": "array", "items": row}}))
 }
 
