@@ -43,7 +43,7 @@ fn with_sound(sandbox: &Sandbox, arguments: &[&str], input: &[u8]) -> Run {
 
 fn said(sandbox: &Sandbox, session: &str, track: &str) -> String {
     let shown = sandbox.run(&["show", session, "--json"]).expect(0).json();
-    let lines = shown.as_array().or_else(|| shown["lines"].as_array()).unwrap();
+    let lines = shown.as_array().unwrap();
     let texts = lines.iter().filter(|line| line["track"] == track).map(|line| line["text"].as_str().unwrap());
     texts.collect::<Vec<_>>().join(" ").to_lowercase()
 }
