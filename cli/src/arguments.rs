@@ -4,6 +4,7 @@
 //! that is what people read; `command` puts them there.
 
 mod editing;
+mod exchange;
 mod models;
 mod recording;
 mod search;
@@ -11,8 +12,6 @@ mod search;
 use std::path::PathBuf;
 
 use ambient_engine::Moment;
-use ambient_engine::export::ExportFormat;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -21,6 +20,7 @@ pub(crate) use recording::{Follow, LiveSession, Record, Status, Stop, Sweep};
 pub(crate) use editing::{
     BackOrForth, Diff, Hide, ListEdits, Meta, MetaField, Name, RepairWords, Telling, Unhide, Which, Why,
 };
+pub(crate) use exchange::{Export, ExportForm, ImportSession};
 pub(crate) use models::{Import, ModelAction, ModelSource, Models};
 pub(crate) use search::SearchFor;
 
@@ -161,12 +161,14 @@ Examples:
   ambient show latest --json")]
     Show(Show),
 
-    /// Write a session's transcript as a file, or the whole session in the older JSONL layout
+    /// Write transcripts as files, or whole sessions in the older JSONL layout
     #[command(before_help = "\
 Examples:
   ambient export latest
   ambient export latest --format srt --out talk.srt
+  ambient export 2026-03-01T0930 2026-03-02T1400 --format text,srt --out ~/talks
   ambient export latest --format text --out -
+  ambient export latest --archive --audio --out /mnt/backup/
   ambient export latest --format jsonl --out old-layout")]
     Export(Export),
 
@@ -258,10 +260,12 @@ Examples:
   ambient meta latest pinned yes")]
     Meta(Meta),
 
-    /// Turn a session of the older JSONL layout into one with a log
+    /// Bring in sessions of the older JSONL layout, and archives
     #[command(before_help = "\
 Examples:
   ambient import 2026-03-01T0930-planning
+  ambient import /mnt/old --dry-run
+  ambient import 2026-03-01T0930-planning.ambient.tar
   ambient import /mnt/old/2026-03-01T0930-planning
   ambient import ./2026-03-01T0930-planning --json")]
     Import(ImportSession),
@@ -436,55 +440,6 @@ pub(crate) struct Show {
 
     #[command(flatten)]
     pub(crate) which: Which,
-}
-
-/// `ambient export`.
-#[derive(Debug, Args)]
-pub(crate) struct Export {
-    #[arg(help = SESSION_HELP)]
-    pub(crate) session: String,
-
-    /// The form
-    #[arg(long, default_value = ExportFormat::Markdown.as_str(), value_parser = form_parser())]
-    pub(crate) format: ExportForm,
-
-    /// File to write, or - for stdout; by default transcript.md, .txt, .json, .srt or .vtt in the session.
-    /// For jsonl the directory to make, by default jsonl in the session
-    #[arg(long, short, visible_alias = "output", value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    pub(crate) out: Option<PathBuf>,
-}
-
-/// What a session can be exported as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExportForm {
-    /// Its text, as one file.
-    File(ExportFormat),
-    /// All of it, as a directory in the older layout.
-    Jsonl,
-}
-
-/// The word for a directory in the older layout.
-const JSONL: &str = "jsonl";
-
-/// The words the engine has for its formats, so that a new one needs no change here, and one more.
-fn form_parser() -> impl TypedValueParser<Value = ExportForm> {
-    let words = ExportFormat::ALL.map(ExportFormat::as_str).into_iter().chain([JSONL]);
-    PossibleValuesParser::new(words).try_map(|word| match word.as_str() {
-        JSONL => Ok(ExportForm::Jsonl),
-        _ => word.parse::<ExportFormat>().map(ExportForm::File),
-    })
-}
-
-/// `ambient import`.
-#[derive(Debug, Args)]
-pub(crate) struct ImportSession {
-    /// The session's directory, or the id of a session of the older layout among yours
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) session: String,
-
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// `ambient mcp`.

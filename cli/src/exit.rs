@@ -13,6 +13,7 @@ use ambient_capture::models::directory::DirectoryError;
 use ambient_capture::models::fetch::FetchError;
 use ambient_capture::models::import::ImportError;
 use ambient_capture::recognizer::RecognizeError;
+use ambient_engine::archive::ArchiveError;
 use ambient_engine::editing::{EditError, PatternError};
 use ambient_engine::export::JsonlWriteError;
 use ambient_engine::jsonl::JsonlImportError;
@@ -136,6 +137,9 @@ fn of_session(cause: &(dyn Error + 'static)) -> Option<Exit> {
         return Some(Exit::Busy);
     }
     if let Some(JsonlImportError::Busy { .. }) = cause.downcast_ref() {
+        return Some(Exit::Busy);
+    }
+    if let Some(ArchiveError::Busy(_)) = cause.downcast_ref() {
         return Some(Exit::Busy);
     }
     if let Some(JsonlWriteError::Busy(_)) = cause.downcast_ref() {

@@ -61,6 +61,58 @@ pub(crate) fn document(text: &str) -> Result<(), StdoutError> {
     }
 }
 
+/// Prints the document that `write` writes, as [`document`] does. Into a pipe or file it goes as it comes.
+pub(crate) fn stream<E>(write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>) -> anyhow::Result<()>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    if io::stdout().is_terminal() {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        return Ok(document(&String::from_utf8_lossy(&bytes))?);
+    }
+    let mut stdout =
+        Noting { out: io::BufWriter::with_capacity(BUFFER_LEN_BYTES, io::stdout().lock()), error: None };
+    let written = write(&mut stdout);
+    let flushed = stdout.flush();
+    // That nobody reads any more is told as everywhere.
+    match (stdout.error, written, flushed) {
+        (Some(error), ..) => Err(StdoutError(error).into()),
+        (None, written, _) => Ok(written?),
+    }
+}
+
+/// Bytes that are gathered before they are written.
+const BUFFER_LEN_BYTES: usize = 256 << 10;
+
+/// Keeps the first error, which whoever writes may have wrapped into one of its own.
+struct Noting<W> {
+    out: W,
+    error: Option<io::Error>,
+}
+
+impl<W: io::Write> Noting<W> {
+    fn note<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.map_err(|error| {
+            let kind = error.kind();
+            self.error.get_or_insert(error);
+            kind.into()
+        })
+    }
+}
+
+impl<W: io::Write> io::Write for Noting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.note(flushed)
+    }
+}
+
 fn write_stdout(bytes: &[u8]) -> Result<(), StdoutError> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(StdoutError)

@@ -5,6 +5,7 @@
 //! segments; names, repairs and undo are events of their own; the folded and the verbatim view are
 //! computed. No audio, no models, no JSON-RPC, no terminal and no async here.
 
+pub mod archive;
 mod clock;
 pub mod editing;
 mod event;

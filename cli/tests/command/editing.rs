@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ambient_engine::session::{Directory, SessionDirectory, SessionId, Work, WorkLock};
+use ambient_engine::session::{Directory, SessionDirectory, SessionId, Work, WorkLock, write_derived_files};
 use ambient_engine::{Change, Edit, Event, Finished, Line, Log, Options, Track};
 use serde_json::{Value, json};
 
@@ -62,6 +62,51 @@ fn an_assistant_is_told_what_is_hidden_only_if_the_server_was_started_without_re
 fn shown(sandbox: &Sandbox) -> Vec<(Value, Value)> {
     let lines = sandbox.run(&["show", ID, "--json"]).expect(0).json();
     lines.as_array().unwrap().iter().map(|line| (line["speaker"].clone(), line["text"].clone())).collect()
+}
+
+/// Every verb that changes what a session says, in an order in which each has something to do.
+const CHANGES: &[&[&str]] = &[
+    &["name", ID, "call-2", "Priya"],
+    &["name", ID, "--line", "1", "Ben"],
+    &["repair", ID, "Crea", "Priya", "--all"],
+    &["hide", ID, "--line", "1"],
+    &["hide", ID, "--secrets"],
+    &["unhide", ID, "--line", "1"],
+    &["undo", ID],
+    &["redo", ID],
+    &["undo", ID, "--seq", "0"],
+    &["meta", ID, "name", "Weekly"],
+    &["meta", ID, "notes", "about the key"],
+    &["meta", ID, "tag", "roadmap"],
+    &["meta", ID, "untag", "roadmap"],
+    &["meta", ID, "pinned", "yes"],
+];
+
+#[test]
+fn no_change_leaves_the_derived_files_behind() {
+    let sandbox = Sandbox::new();
+    let folder = talk(&sandbox);
+    let root = Directory::open(&sandbox.root()).unwrap();
+    let session = SessionDirectory::open(&root, &SessionId::new(ID).unwrap()).unwrap().unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let mut before = String::new();
+    for change in CHANGES {
+        sandbox.run(change).expect(0);
+        let files = ["session.json", "transcript.md"].map(read);
+        assert_ne!(files[0], before, "{change:?} left session.json as it was");
+        assert_eq!(files[1], sandbox.run(&["export", ID, "--out", "-"]).expect(0).stdout, "{change:?}");
+        write_derived_files(&session).unwrap();
+        assert_eq!(files, ["session.json", "transcript.md"].map(read), "{change:?}");
+        before.clone_from(&files[0]);
+    }
+    for part in ["name: \"Weekly\"", "notes: \"about the key\"", "Ben"] {
+        assert!(read("transcript.md").contains(part), "{part}: {}", read("transcript.md"));
+    }
+    // Deleted they come back, and a change that fails changes nothing of them.
+    fs::remove_file(folder.join("transcript.md")).unwrap();
+    fs::remove_file(folder.join("session.json")).unwrap();
+    sandbox.run(&["meta", ID, "name", "Monthly"]).expect(0);
+    assert!(read("transcript.md").contains("Monthly") && read("session.json").contains("Monthly"));
 }
 
 #[test]

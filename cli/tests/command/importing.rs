@@ -51,19 +51,118 @@ fn a_session_from_elsewhere_comes_in_under_its_id_or_with_a_number() {
     let sandbox = from_elsewhere();
     let source = sandbox.folder().join("sessions").join(ID);
     let before = files(&source);
-    for (name, id) in [
-        (source.to_str().unwrap().to_owned(), ID.to_owned()),
-        (format!("sessions/{ID}"), format!("{ID}-02")),
-        (format!("sessions/{ID}/"), format!("{ID}-03")),
-    ] {
-        let imported = sandbox.run(&["import", &name, "--json"]).expect(0).json();
-        let expected = json!({"id": id, "dir": sandbox.root().join(&id), "already_native": false, "lines": 4,
-            "edits": 1, "warnings": []});
+    let imported = |name: &str, id: &str, lines: u64| {
+        let imported = sandbox.run(&["import", name, "--json"]).expect(0).json();
+        let expected = json!({"id": id, "dir": sandbox.root().join(id), "already_native": lines == 0, "lines": lines,
+            "edits": u64::from(lines > 0), "warnings": []});
         assert_eq!(imported, expected);
-        let shown = sandbox.run(&["show", &id, "--plain"]).expect(0);
+        let shown = sandbox.run(&["show", id, "--plain"]).expect(0);
         assert!(shown.stdout.contains("Priya"), "{}", shown.stdout);
-    }
+    };
+    imported(source.to_str().unwrap(), ID, 4);
     assert_eq!(files(&source), before);
+    // Again it is the same, also once it was edited here.
+    imported(&format!("sessions/{ID}"), ID, 0);
+    sandbox.run(&["repair", ID, "Friday", "Monday"]).expect(0);
+    imported(&format!("sessions/{ID}/"), ID, 0);
+    // Another one of that name is another one.
+    let raw = fs::read_to_string(source.join("raw.jsonl")).unwrap();
+    fs::write(source.join("raw.jsonl"), raw.replace("Friday", "Sunday")).unwrap();
+    imported(&format!("sessions/{ID}"), &format!("{ID}-02"), 4);
+    imported(&format!("sessions/{ID}"), &format!("{ID}-02"), 0);
+}
+
+#[test]
+fn a_whole_root_is_looked_at_imported_and_left_alone_the_second_time() {
+    let sandbox = from_elsewhere();
+    let old = sandbox.folder().join("sessions");
+    fs::create_dir(old.join("holiday photos")).unwrap();
+    fs::write(old.join("notes.txt"), "mine").unwrap();
+    let raw = old.join("2026-09-06T0900/raw.jsonl");
+    fs::write(&raw, fs::read_to_string(&raw).unwrap() + "not json\n").unwrap();
+    // One that was killed while it was captured has lines and no description.
+    let killed = old.join("2026-09-07T1000");
+    fs::create_dir(&killed).unwrap();
+    fs::write(killed.join("raw.jsonl"), line("room", 0, "cut off").to_string() + "\n").unwrap();
+    let before: Vec<_> = ["2026-09-06T0900", ID].iter().map(|id| files(&old.join(id))).collect();
+    let run = sandbox.run(&["import", "sessions", "--dry-run"]).expect(5);
+    assert!(
+        run.stderr.contains("raw.jsonl, line 2") && run.stderr.contains("3 would be imported"),
+        "{}",
+        run.stderr
+    );
+    assert!(!sandbox.root().exists(), "nothing was done");
+    let run = sandbox.run(&["import", old.to_str().unwrap()]).expect(5);
+    assert!(run.stderr.contains("3 imported, 0 there already, 0 could not be"), "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 3);
+    assert!(sandbox.run(&["show", "2026-09-07"]).expect(0).stdout.contains("cut off"));
+    let again = sandbox.run(&["import", "sessions"]).expect(0);
+    assert!(again.stderr.contains("0 imported, 3 there already"), "{}", again.stderr);
+    let look = sandbox.run(&["import", "sessions", "--dry-run", "--json"]).expect(0).json();
+    assert!(look.as_array().unwrap().iter().all(|row| row["already_native"] == true), "{look}");
+    assert_eq!(fs::read_dir(sandbox.root()).unwrap().count(), 3);
+    let after: Vec<_> = ["2026-09-06T0900", ID].iter().map(|id| files(&old.join(id))).collect();
+    assert!(before == after, "the originals are untouched");
+    // One that cannot be imported keeps no other from it.
+    fs::remove_dir_all(sandbox.root()).unwrap();
+    fs::remove_file(old.join("2026-09-06T0900/edits.jsonl")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", old.join("2026-09-06T0900/edits.jsonl")).unwrap();
+    let run = sandbox.run(&["import", "sessions"]);
+    assert!(run.code == 1 && run.stderr.contains("2 imported, 0 there already, 1 could not be"), "{run:?}");
+}
+
+#[test]
+fn a_root_of_ones_own_is_imported_where_it_lies() {
+    let sandbox = Sandbox::with_two_sessions();
+    let run = sandbox.run(&["import", "sessions"]).expect(0);
+    assert!(run.stderr.contains("2 imported"), "{}", run.stderr);
+    assert!(sandbox.root().join(ID).join("log").is_dir());
+    sandbox.run(&["import", "sessions"]).expect(0);
+    assert_eq!(fs::read_dir(sandbox.root()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_was_given_back_comes_in_under_its_own_id() {
+    let sandbox = from_elsewhere();
+    let source = sandbox.folder().join("sessions").join(ID);
+    sandbox.run(&["import", source.to_str().unwrap()]).expect(0);
+    let given = sandbox.run(&["export", ID, "--format", "jsonl"]).expect(0).stdout;
+    let again = sandbox.run(&["import", given.trim_end(), "--json"]).expect(0).json();
+    assert_eq!((&again["id"], &again["already_native"]), (&json!(ID), &json!(true)), "{again}");
+    let mut elsewhere = Sandbox::new();
+    elsewhere.use_root("other");
+    let run = elsewhere.run(&["import", given.trim_end(), "--json"]).expect(0).json();
+    assert_eq!(run["id"], json!(ID));
+}
+
+#[test]
+fn an_archive_is_checked_and_becomes_the_session_again() {
+    let sandbox = from_elsewhere();
+    let source = sandbox.folder().join("sessions").join(ID);
+    sandbox.run(&["import", source.to_str().unwrap()]).expect(0);
+    let shown = sandbox.run(&["show", ID]).expect(0).stdout;
+    let written = sandbox.run(&["export", ID, "--archive"]).expect(0).stdout;
+    let path = sandbox.folder().join(format!("{ID}.ambient.tar"));
+    assert_eq!(written.trim_end(), path.to_str().unwrap());
+    assert!(sandbox.run(&["export", ID, "--archive"]).expect(1).stderr.contains("--force"));
+    sandbox.run(&["export", ID, "--archive", "--out", "-"]).expect(2);
+    sandbox.run(&["export", ID, "--archive", "--format", "srt"]).expect(2);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    assert!(sandbox.run(&["import", name]).expect(0).stderr.contains("there already"));
+    fs::remove_dir_all(sandbox.root().join(ID)).unwrap();
+    sandbox.run(&["import", name, "--dry-run"]).expect(0);
+    assert!(!sandbox.root().join(ID).exists());
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(sandbox.folder().join("bad.tar"), &bytes).unwrap();
+    let refused = sandbox.run(&["import", "bad.tar"]).expect(1);
+    assert!(refused.stderr.contains("altered") && refused.stderr.contains("bad.tar"), "{}", refused.stderr);
+    assert!(!sandbox.root().join(ID).exists());
+    sandbox.run(&["import", name]).expect(0);
+    assert_eq!(sandbox.run(&["show", ID]).expect(0).stdout, shown);
+    fs::write(sandbox.folder().join("a.txt"), "hello").unwrap();
+    sandbox.run(&["import", "a.txt"]).expect(2);
 }
 
 #[test]

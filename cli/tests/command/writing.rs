@@ -88,6 +88,8 @@ fn an_export_goes_where_it_is_told() {
         ("json", "json", "\"speaker\": \"Priya\""),
         ("srt", "srt", "00:00:03,400 --> 00:00:04,400"),
         ("vtt", "vtt", "WEBVTT"),
+        ("assistant", "assistant.md", "Read live with the ambient MCP server: session id"),
+        ("csv", "csv", "call,3400,4400,Priya,"),
     ] {
         let out = sandbox.run(&["export", id, "--format", format, "--out", "-"]).expect(0).stdout;
         assert!(out.contains(part), "{format}: {out}");
@@ -96,9 +98,91 @@ fn an_export_goes_where_it_is_told() {
         assert_eq!(run.stdout.trim_end(), path.to_str().unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), out);
         let named = sandbox.folder().join("talk");
-        sandbox.run(&["export", id, "--format", format, "--out", "talk"]).expect(0);
-        assert_eq!(fs::read_to_string(named).unwrap(), out, "an older file is replaced");
+        fs::write(&named, "older").unwrap();
+        let refused = sandbox.run(&["export", id, "--format", format, "--out", "talk"]).expect(1);
+        assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+        assert_eq!(fs::read_to_string(&named).unwrap(), "older");
+        sandbox.run(&["export", id, "--format", format, "--out", "talk", "--force"]).expect(0);
+        assert_eq!(fs::read_to_string(named).unwrap(), out);
     }
+}
+
+#[test]
+fn many_sessions_and_formats_go_to_a_folder_under_their_names() {
+    let sandbox = Sandbox::with_two_sessions();
+    sandbox.session("aux", "2026-09-07T09:00:00Z", &[line("room", 0, "Odd.")], &[]);
+    let folder = sandbox.folder().join("talks");
+    let ids = ["2026-09-05T1412-weekly-sync", "2026-09-06T0900", "aux"];
+    let export = |out: &str, more: &[&str]| {
+        let words = [&["export"], &ids[..], &["--format", "srt,text", "--out", out], more].concat();
+        sandbox.run(&words)
+    };
+    assert!(export("talks", &[]).expect(1).stderr.contains("talks"), "there is no such folder");
+    fs::create_dir(&folder).unwrap();
+    let run = export("talks", &[]).expect(0);
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "2026-09-05T1412-weekly-sync.srt",
+        "2026-09-05T1412-weekly-sync.txt",
+        "2026-09-06T0900.srt",
+        "2026-09-06T0900.txt",
+        "_aux.srt",
+        "_aux.txt",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(run.stdout.lines().count(), 6);
+    assert!(run.stdout.lines().all(|path| std::path::Path::new(path).is_file()), "{}", run.stdout);
+    // What is there stays, and what is not is written all the same.
+    fs::write(folder.join("2026-09-06T0900.srt"), "mine").unwrap();
+    fs::remove_file(folder.join("_aux.txt")).unwrap();
+    let run = export("talks/", &[]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.matches("is there already").count() == 5, "{}", run.stderr);
+    assert_eq!(fs::read_to_string(folder.join("2026-09-06T0900.srt")).unwrap(), "mine");
+    assert!(folder.join("_aux.txt").is_file());
+    export("talks", &["--force"]).expect(0);
+    assert_ne!(fs::read_to_string(folder.join("2026-09-06T0900.srt")).unwrap(), "mine");
+    assert!(export("-", &[]).expect(2).stderr.contains("one document"));
+    // One that cannot be read keeps no other from being written.
+    fs::remove_file(folder.join("_aux.txt")).unwrap();
+    fs::remove_file(sandbox.root().join("2026-09-06T0900/raw.jsonl")).unwrap();
+    fs::create_dir(sandbox.root().join("2026-09-06T0900/raw.jsonl")).unwrap();
+    let run = export("talks", &["--force"]);
+    assert!(run.code == 1 && run.stderr.contains("raw.jsonl"), "{run:?}");
+    assert!(folder.join("_aux.txt").is_file());
+    let older = sandbox.run(&["export", ids[0], ids[2], "--format", "jsonl", "--out", "talks"]).expect(0);
+    assert!(
+        older.stdout.lines().all(|path| std::path::Path::new(path).join("raw.jsonl").is_file()),
+        "{older:?}"
+    );
+}
+
+#[test]
+fn no_export_becomes_a_part_of_a_session() {
+    let sandbox = Sandbox::with_two_sessions();
+    let id = "2026-09-05T1412-weekly-sync";
+    sandbox.run(&["import", id]).expect(0);
+    let session = sandbox.root().join(id);
+    let raw = fs::read(session.join("raw.jsonl")).unwrap();
+    for out in
+        ["raw.jsonl", "session.json", "log/transcript.md", "log/", "log", "notes.md", "log/../raw.jsonl"]
+    {
+        let out = session.join(out);
+        let run = sandbox.run(&["export", id, "--force", "--out", out.to_str().unwrap()]);
+        assert!(run.code == 1 || run.code == 2, "{out:?}: {run:?}");
+        let run =
+            sandbox.run(&["export", id, "--format", "jsonl", "--force", "--out", out.to_str().unwrap()]);
+        assert!(run.code == 1 || run.code == 2, "{out:?}: {run:?}");
+    }
+    assert_eq!(fs::read(session.join("raw.jsonl")).unwrap(), raw);
+    let names: Vec<_> =
+        fs::read_dir(session.join("log")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_str().unwrap().contains("transcript")), "{names:?}");
+    sandbox.run(&["export", id, "--out", session.join("transcript.mine.md").to_str().unwrap()]).expect(0);
 }
 
 #[test]
@@ -108,8 +192,8 @@ fn an_export_replaces_files_and_nothing_else() {
     fs::write(&precious, "mine").unwrap();
     symlink(&precious, sandbox.folder().join("link")).unwrap();
     fs::create_dir(sandbox.folder().join("folder")).unwrap();
-    for out in ["link", "folder", "/dev/null", "/", "nowhere/at/all"] {
-        let run = sandbox.run(&["export", "latest", "--out", out]);
+    for out in ["link", "folder/none/", "/dev/null", "/dev/null/", "nowhere/at/all"] {
+        let run = sandbox.run(&["export", "latest", "--force", "--out", out]);
         assert!(run.code == 1 || run.code == 2, "{out}: {run:?}");
         assert_eq!(run.stdout, "");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{EditError, LineChange};
+use crate::export::ExportError;
 use crate::jsonl::state::TRANSCRIPT_FILE;
 use crate::session::native::holds_log;
 use crate::session::{self, SessionDirectory, SessionMetadata, Work, WorkLock, write_derived_files};
@@ -90,7 +91,7 @@ pub fn describe(session: &SessionDirectory, changes: Vec<MetaChange>) -> Result<
     }
     append(session, |_| Ok(changes.into_iter().map(Event::Meta).collect()))?;
     let mut reader = session.read_log(Mapping::On)?;
-    session::describe(session, &mut reader).map_err(EditError::Derived)
+    session::describe(session, &mut reader).map_err(|error| EditError::Derived(error.into()))
 }
 
 /// Tells what [`apply`] would do, and does nothing.
@@ -120,18 +121,19 @@ pub(super) fn require_log(session: &SessionDirectory) -> Result<(), EditError> {
     }
 }
 
-/// Renews `session.json` and `transcript.md` where they are. Whoever is at work on a session writes them at
+/// Renews `session.json` and `transcript.md` of a session that is complete, or has them. Whoever is at work on a session writes them at
 /// the end.
-fn renew_derived_files(session: &SessionDirectory) -> Result<(), ViewError> {
+fn renew_derived_files(session: &SessionDirectory) -> Result<(), ExportError> {
     for work in [Work::Recording, Work::Transcribing] {
-        if WorkLock::is_held(session, work)? {
+        if WorkLock::is_held(session, work).map_err(ViewError::from)? {
             return Ok(());
         }
     }
-    if !session.directory().holds_file(TRANSCRIPT_FILE)? {
+    let mut reader = session.read_log(Mapping::On)?;
+    let is_finished = session::describe(session, &mut reader)?.finished_at.is_some();
+    if !is_finished && !session.directory().holds_file(TRANSCRIPT_FILE)? {
         return Ok(());
     }
-    let mut reader = session.read_log(Mapping::On)?;
     loop {
         reader.snapshot()?;
         write_derived_files(session)?;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::PatternError;
+use crate::export::ExportError;
 use crate::session::{DirectoryError, WorkLockError};
-use crate::view::ViewError;
 use crate::{AppendError, OpenError, ReadError};
 
 /// A change that was not made; the text is for the person who asked for it.
@@ -103,7 +103,7 @@ pub enum EditError {
     Work(#[from] WorkLockError),
     /// The change is in, and the files that are derived from the log could not be renewed.
     #[error("the change is in the log, but session.json and transcript.md could not be renewed")]
-    Derived(#[source] ViewError),
+    Derived(#[source] ExportError),
 }
 
 fn listed(names: &[String]) -> String {

@@ -16,11 +16,13 @@ use crate::jsonl::written::{WrittenEdit, edit_record, line_record, moment, offse
 use crate::jsonl::{EDITS_FILE, RAW_FILE};
 use crate::session::metadata::METADATA_FILE;
 use crate::session::native::holds_log;
-use crate::session::{Directory, DirectoryError, SessionDirectory, SessionMetadata, describe, document};
+use crate::session::{
+    Directory, DirectoryError, SessionDirectory, SessionMetadata, describe, write_document,
+};
 use crate::view::ViewError;
 use crate::{Change, Edit, Event, Kept, KeptFile, Mapping, Recorded};
 
-use super::description;
+use super::{ExportError, description};
 
 /// The files of a session in that layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,16 +43,20 @@ pub struct JsonlFiles {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn jsonl(session: &SessionDirectory) -> Result<JsonlFiles, ViewError> {
+pub fn jsonl(session: &SessionDirectory) -> Result<JsonlFiles, ExportError> {
     if !holds_log(session.directory())? {
-        return as_it_is(session);
+        return Ok(as_it_is(session)?);
     }
     let mut reader = session.read_log(Mapping::On)?;
     let metadata = describe(session, &mut reader)?;
     let mut files = Files::default();
     reader.snapshot()?.each_event(|recorded| files.note(&recorded))?;
     let transcript = match metadata.finished_at {
-        Some(_) => Some(document(&mut reader, &metadata)?.into_bytes()),
+        Some(_) => {
+            let mut document = Vec::new();
+            write_document(&mut reader, &metadata, &mut document)?;
+            Some(document)
+        }
         None => None,
     };
     Ok(JsonlFiles { transcript, ..files.finish(&metadata) })

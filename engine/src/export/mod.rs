@@ -1,142 +1,145 @@
 //! A session as a file for people and other programs.
 //!
-//! Pure functions from lines to text: no clock, no disk, no terminal, so that the same session gives the
-//! same bytes everywhere. What was said cannot break the form: line breaks in it become spaces, and what
-//! a format reads as its own mark is written so that it does not.
+//! From lines to text, without a clock, a disk or a terminal, so that the same session gives the same bytes
+//! everywhere: UTF-8 without a mark in front, lines ended by LF. What was said cannot break the form: line breaks
+//! in it become spaces, and what a format reads as its own mark is written so that it does not. Lines are gone
+//! through where they lie and are not held.
 
 pub mod bleed;
+mod comma_separated;
 mod cues;
 mod description;
+mod file_name;
+mod format;
 mod jsonl;
+mod lines;
 mod markdown;
 mod plain;
+mod source;
 mod times;
 
-use std::fmt;
-use std::str::FromStr;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
+pub use file_name::file_name;
+pub use format::{ExportFormat, UnknownFormat};
 pub use jsonl::{JsonlFiles, JsonlWriteError, jsonl};
+pub use lines::{LinesByClock, SpokenLine};
+pub use source::ExportSource;
 
-use crate::session::SessionMetadata;
-use crate::view::TranscriptLine;
+use crate::session::{DirectoryError, SessionMetadata};
+use crate::view::ViewError;
+use crate::{OpenError, ReadError};
 
-/// A form in which a session can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExportFormat {
-    /// For reading, with a front matter; what leaked from one track into the other is left out.
-    Markdown,
-    /// One line a turn.
-    Text,
-    /// The lines as a JSON array.
-    Json,
-    /// Subtitles, `SubRip`.
-    Srt,
-    /// Subtitles, `WebVTT`.
-    Vtt,
+/// A session could not be written in another form.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The session cannot be read.
+    #[error("{0}")]
+    Read(#[from] ViewError),
+    /// What it is written to does not take it.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+    /// The file cannot be put in place.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
 }
 
-/// A word that names no format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a format; use markdown, text, json, srt or vtt")]
-pub struct UnknownFormat(pub String);
-
-impl ExportFormat {
-    /// Every format.
-    pub const ALL: [Self; 5] = [Self::Markdown, Self::Text, Self::Json, Self::Srt, Self::Vtt];
-
-    /// The word by which it is asked for.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Markdown => "markdown",
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::Srt => "srt",
-            Self::Vtt => "vtt",
-        }
-    }
-
-    /// The ending of its files, without the dot.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Markdown => "md",
-            Self::Text => "txt",
-            Self::Json => "json",
-            Self::Srt => "srt",
-            Self::Vtt => "vtt",
-        }
+impl From<ReadError> for ExportError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error.into())
     }
 }
 
-impl fmt::Display for ExportFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
+impl From<OpenError> for ExportError {
+    fn from(error: OpenError) -> Self {
+        Self::Read(error.into())
     }
 }
 
-impl FromStr for ExportFormat {
-    type Err = UnknownFormat;
-
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|format| format.as_str() == word);
-        found.ok_or_else(|| UnknownFormat(word.chars().take(40).collect()))
-    }
+/// What a session is called.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Title<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its description, as far as there is one.
+    pub metadata: Option<&'a SessionMetadata>,
 }
 
-/// Writes `lines`, which come by the clock, in `format`. `metadata` is shown where the format has a place
-/// for it.
+/// Writes `lines` in `format` to `out`. The title is shown where the format has a place for it.
 ///
 /// ```
-/// use ambient_engine::export::{ExportFormat, export};
+/// use ambient_engine::export::{ExportFormat, LinesByClock, Title, write};
 /// use ambient_engine::{Track, view::TranscriptLine};
-/// let line = TranscriptLine {
+/// let said = [TranscriptLine {
 ///     track: Track::Room,
 ///     start_ms: 0,
 ///     end_ms: 1500,
 ///     speaker: Some("Ana".into()),
 ///     text: "hello".into(),
-/// };
-/// assert_eq!(export(ExportFormat::Text, &[line], None), "Ana: hello\n");
+/// }];
+/// let mut text = Vec::new();
+/// write(ExportFormat::Text, Title::default(), &mut LinesByClock::of(&said), &mut text)?;
+/// assert_eq!(text, b"Ana: hello\n");
+/// # Ok::<(), ambient_engine::export::ExportError>(())
 /// ```
-pub fn export(format: ExportFormat, lines: &[TranscriptLine], metadata: Option<&SessionMetadata>) -> String {
+///
+/// # Errors
+/// The lines cannot be read, or `out` fails.
+pub fn write(
+    format: ExportFormat,
+    title: Title<'_>,
+    lines: &mut LinesByClock<'_>,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     match format {
-        ExportFormat::Markdown => markdown::markdown(lines, metadata),
-        ExportFormat::Text => plain::text(lines),
-        ExportFormat::Json => plain::json(lines),
-        ExportFormat::Srt => cues::srt(lines),
-        ExportFormat::Vtt => cues::vtt(lines),
+        ExportFormat::Markdown => markdown::markdown(title.metadata, lines, out),
+        ExportFormat::Assistant => markdown::assistant(title, lines, out),
+        ExportFormat::Text => plain::text(lines, out),
+        ExportFormat::Json => plain::json(lines, out),
+        ExportFormat::Srt => cues::srt(lines, out),
+        ExportFormat::Vtt => cues::vtt(lines, out),
+        ExportFormat::Csv => comma_separated::csv(lines, out),
     }
 }
 
 /// `text` as one line: ends trimmed, and every run of white space and control characters one space.
-fn on_one_line(text: &str) -> String {
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    let is_one = text.bytes().all(|byte| (b' '..0x7f).contains(&byte))
+        && !text.contains("  ")
+        && !text.starts_with(' ')
+        && !text.ends_with(' ');
+    if is_one {
+        return Cow::Borrowed(text);
+    }
     let is_gap = |character: char| character.is_whitespace() || character.is_control();
-    text.split(is_gap).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    Cow::Owned(text.split(is_gap).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 /// Who spoke, when something has named them.
-fn speaker(line: &TranscriptLine) -> Option<String> {
-    line.speaker.as_deref().map(on_one_line).filter(|name| !name.is_empty())
+fn speaker<'text>(line: &SpokenLine<'text>) -> Option<Cow<'text, str>> {
+    line.speaker.map(on_one_line).filter(|name| !name.is_empty())
 }
 
 /// `Name: text`, or the text alone.
-fn attributed(line: &TranscriptLine) -> String {
-    let text = on_one_line(&line.text);
+fn attributed<'text>(line: &SpokenLine<'text>) -> Cow<'text, str> {
+    let text = on_one_line(line.text);
     match speaker(line) {
-        Some(name) => format!("{name}: {text}"),
+        Some(name) => Cow::Owned(format!("{name}: {text}")),
         None => text,
     }
 }
 
+/// What `write` gives, as text.
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bad_format_is_answered_with_those_there_are() {
-        let error = "pdf".parse::<ExportFormat>().unwrap_err().to_string();
-        for format in ExportFormat::ALL {
-            assert!(error.contains(format.as_str()), "{error}");
-            assert_eq!(format.to_string().parse(), Ok(format));
-        }
-    }
+fn written(
+    format: ExportFormat,
+    lines: &[crate::view::TranscriptLine],
+    metadata: Option<&SessionMetadata>,
+) -> String {
+    let mut bytes = Vec::new();
+    let title = Title { id: "2026-09-05T1412", metadata };
+    write(format, title, &mut LinesByClock::of(lines), &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
 }

@@ -1,33 +1,38 @@
 //! One line a turn, as text or as JSON.
 
-use super::attributed;
-use crate::view::TranscriptLine;
+use std::io::{self, Write};
+
+use serde::Serializer as _;
+use serde::ser::SerializeSeq as _;
+
+use super::{ExportError, LinesByClock, attributed};
 
 /// `Name: text` or `text`, with a blank line wherever the track changes.
-pub(super) fn text(lines: &[TranscriptLine]) -> String {
-    let mut text = String::new();
+pub(super) fn text(lines: &mut LinesByClock<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut track = None;
-    for line in lines {
+    lines.each(&mut |line| {
         if track.is_some_and(|before| before != line.track) {
-            text.push('\n');
+            out.write_all(b"\n")?;
         }
         track = Some(line.track);
-        text.push_str(&attributed(line));
-        text.push('\n');
-    }
-    text
+        out.write_all(attributed(&line).as_bytes())?;
+        out.write_all(b"\n")
+    })
 }
 
 /// The lines as an indented array with the keys that readers know.
-pub(super) fn json(lines: &[TranscriptLine]) -> String {
-    // Strings, numbers and nothing else: there is no value of these types that cannot be written.
-    serde_json::to_string_pretty(lines).unwrap_or_default()
+pub(super) fn json(lines: &mut LinesByClock<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
+    let mut serializer = serde_json::Serializer::pretty(out);
+    let mut array = serializer.serialize_seq(None).map_err(io::Error::from)?;
+    lines.each(&mut |line| array.serialize_element(&line).map_err(io::Error::from))?;
+    Ok(array.end().map_err(io::Error::from)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::{ExportFormat, written};
     use crate::Track;
+    use crate::view::TranscriptLine;
 
     fn line(track: Track, speaker: Option<&str>, text: &str) -> TranscriptLine {
         let speaker = speaker.map(str::to_owned);
@@ -41,15 +46,17 @@ mod tests {
             line(Track::Room, Some(" "), "again"),
             line(Track::Call, None, "hi"),
         ];
-        assert_eq!(text(&lines), "Ana: hello there\nagain\n\nhi\n");
-        assert_eq!(text(&[]), "");
+        assert_eq!(written(ExportFormat::Text, &lines, None), "Ana: hello there\nagain\n\nhi\n");
+        assert_eq!(written(ExportFormat::Text, &[], None), "");
     }
 
     #[test]
     fn json_has_the_known_keys_in_their_order_and_no_newline_at_the_end() {
         let expected = "[\n  {\n    \"track\": \"room\",\n    \"start_ms\": 0,\n    \"end_ms\": 1000,\n    \
                         \"speaker\": \"Ana\",\n    \"text\": \"a \\\"b\\\"\\n\"\n  }\n]";
-        assert_eq!(json(&[line(Track::Room, Some("Ana"), "a \"b\"\n")]), expected);
-        assert_eq!(json(&[]), "[]");
+        let lines = [line(Track::Room, Some("Ana"), "a \"b\"\n")];
+        assert_eq!(written(ExportFormat::Json, &lines, None), expected);
+        assert_eq!(serde_json::to_string_pretty(&lines).unwrap(), expected);
+        assert_eq!(written(ExportFormat::Json, &[], None), "[]");
     }
 }

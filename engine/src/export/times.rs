@@ -1,5 +1,7 @@
 //! Times as people and subtitle players read them.
 
+use std::fmt::Write as _;
+
 /// `MM:SS`, from one hour on `HH:MM:SS`.
 pub(super) fn clock(ms: u64) -> String {
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
@@ -10,10 +12,11 @@ pub(super) fn clock(ms: u64) -> String {
     }
 }
 
-/// `HH:MM:SS` and the milliseconds behind `mark`.
-pub(super) fn cue(ms: u64, mark: char) -> String {
+/// Appends `HH:MM:SS` and the milliseconds behind `mark`.
+pub(super) fn cue_into(ms: u64, mark: char, text: &mut String) {
     let (hours, minutes, seconds, rest) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
-    format!("{hours:02}:{minutes:02}:{seconds:02}{mark}{rest:03}")
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{hours:02}:{minutes:02}:{seconds:02}{mark}{rest:03}");
 }
 
 #[cfg(test)]
@@ -32,7 +35,9 @@ mod tests {
 
     #[test]
     fn cue_times_have_milliseconds() {
-        assert_eq!(cue(3_661_007, ','), "01:01:01,007");
-        assert_eq!(cue(1_500, '.'), "00:00:01.500");
+        let mut text = String::new();
+        cue_into(3_661_007, ',', &mut text);
+        cue_into(1_500, '.', &mut text);
+        assert_eq!(text, "01:01:01,00700:00:01.500");
     }
 }

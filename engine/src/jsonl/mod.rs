@@ -19,3 +19,4 @@ pub use damage::{Damage, SkipReason, SkippedLine};
 pub use import::{Imported, JsonlImport, JsonlImportError};
 pub use reader::JsonlReader;
 pub(crate) use reader::{EDITS_FILE, RAW_FILE};
+pub use session::sessions_below;

@@ -3,14 +3,34 @@
 use super::JsonlReader;
 use super::state::{FileSigns, has_captured_audio};
 use crate::Clock;
-use crate::session::listing::summarize;
+use crate::session::listing::{session_ids, summarize};
+use crate::session::native::holds_log;
 use crate::session::{
-    DirectoryError, MetadataError, PersonState, SessionDirectory, SessionMetadata, SessionRow,
+    Directory, DirectoryError, MetadataError, PersonState, SessionDirectory, SessionMetadata, SessionRow,
 };
 use crate::view::{NumberedLine, ReadingQuery, SessionReading, SessionState, SessionSummary, ViewError};
 
 /// The files that a session must not hold as links.
 const GUARDED_FILES: [&str; 3] = ["session.json", "raw.jsonl", "edits.jsonl"];
+
+/// The sessions directly below `root` that have lines in this layout, or a log, by their names. What is no session is
+/// passed over.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn sessions_below(root: &Directory) -> Result<Vec<SessionDirectory>, DirectoryError> {
+    let mut ids = session_ids(root)?;
+    ids.sort();
+    let mut sessions = Vec::new();
+    for id in ids {
+        let Some(session) = SessionDirectory::open(root, &id)? else { continue };
+        let directory = session.directory();
+        if directory.holds(super::RAW_FILE)? || directory.holds("session.json")? || holds_log(directory)? {
+            sessions.push(session);
+        }
+    }
+    Ok(sessions)
+}
 
 /// What the session is doing.
 pub(crate) fn state(session: &SessionDirectory, clock: &dyn Clock) -> Result<SessionState, DirectoryError> {
@@ -93,16 +113,27 @@ pub(crate) fn reading(
     if query.at.is_some() {
         return Err(ViewError::NoMoments(session.id().to_string()));
     }
+    let mut warnings = Vec::new();
+    let (reader, state, metadata) = opened(session, clock, &mut warnings)?;
+    let lines = numbered(&reader, query).collect();
+    Ok(SessionReading::by_the_clock(session.id().to_string(), state, metadata, lines, warnings))
+}
+
+/// The session's lines, and what a person is told of it beside them.
+pub(crate) fn opened(
+    session: &SessionDirectory,
+    clock: &dyn Clock,
+    warnings: &mut Vec<String>,
+) -> Result<(JsonlReader, PersonState, Option<SessionMetadata>), ViewError> {
     let state = row(session, clock).state;
     let reader = reader(session)?;
-    let mut warnings: Vec<_> = reader.line_damage().report().collect();
+    warnings.extend(reader.line_damage().report());
     warnings.extend(reader.edit_damage().report());
     let metadata = metadata(session).unwrap_or_else(|error| {
         warnings.push(error.to_string());
         None
     });
-    let lines = numbered(&reader, query).collect();
-    Ok(SessionReading::by_the_clock(session.id().to_string(), state, metadata, lines, warnings))
+    Ok((reader, state, metadata))
 }
 
 /// The lines that `query` asks for, in the order they were written.

@@ -3,13 +3,14 @@
 //! `session.json` names the last event it was computed from, so that whoever reads it can tell whether it
 //! still holds. It saves a listing from reading every log; it is never believed against the log.
 
+use std::io::Write;
+
 use super::metadata::METADATA_FILE;
-use super::native::lines;
 use super::proof::Proofs;
-use super::{SessionDirectory, SessionMetadata};
-use crate::export::{ExportFormat, export};
+use super::{Existing, SessionDirectory, SessionMetadata};
+use crate::export::{self, ExportError, ExportFormat, LinesByClock, Title};
 use crate::jsonl::state::TRANSCRIPT_FILE;
-use crate::view::{ReadingQuery, TranscriptLine, ViewError};
+use crate::view::ViewError;
 use crate::{
     Captured, CapturedTrack, Event, Kept, KeptFile, Mapping, MetaChange, Opened, Origin, ReadError, Reader,
     Track,
@@ -23,20 +24,25 @@ const DERIVATION: u32 = 3;
 ///
 /// # Errors
 /// The session has no log, the log cannot be read, or a file cannot be written.
-pub fn write_derived_files(session: &SessionDirectory) -> Result<(), ViewError> {
+pub fn write_derived_files(session: &SessionDirectory) -> Result<(), ExportError> {
     let mut reader = session.read_log(Mapping::On)?;
     let metadata = compute(session, &mut reader)?;
-    let document = document(&mut reader, &metadata)?;
-    session.directory().replace(TRANSCRIPT_FILE, document.as_bytes())?;
+    session.directory().replace_with(TRANSCRIPT_FILE, Existing::Replaced, |out| {
+        write_document(&mut reader, &metadata, out)
+    })?;
     Ok(session.directory().replace(METADATA_FILE, metadata.to_json().as_bytes())?)
 }
 
-/// What `transcript.md` holds.
-pub(crate) fn document(reader: &mut Reader, metadata: &SessionMetadata) -> Result<String, ViewError> {
-    let mut lines = lines(&mut reader.snapshot()?, &ReadingQuery::default())?;
-    lines.sort_by_key(|numbered| numbered.line.start_ms);
-    let lines: Vec<TranscriptLine> = lines.into_iter().map(|numbered| numbered.line).collect();
-    Ok(export(ExportFormat::Markdown, &lines, Some(metadata)))
+/// Writes what `transcript.md` holds. Damage costs the line it is in.
+pub(crate) fn write_document(
+    reader: &mut Reader,
+    metadata: &SessionMetadata,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    // What is wrong with the log is told by whoever shows it.
+    let mut lines = LinesByClock::of_log(reader.snapshot()?, &mut Vec::new())?;
+    let title = Title { id: &metadata.id, metadata: Some(metadata) };
+    export::write(ExportFormat::Markdown, title, &mut lines, out)
 }
 
 /// What the log says about its session: from `session.json` while that holds, else from the events.

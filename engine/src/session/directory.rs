@@ -5,9 +5,11 @@
 //! a FIFO blocks nobody, and a directory that is moved or replaced meanwhile cannot make two opens of one
 //! operation hit two places. What was opened is looked at afterwards: only regular files are read.
 
+mod placing;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,8 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+
+pub use placing::Existing;
 
 /// Permissions of a new directory: its owner's alone.
 const DIRECTORY_MODE: Mode = Mode::RWXU;
@@ -320,44 +324,6 @@ impl Directory {
         Ok(Some(bytes))
     }
 
-    /// Puts `bytes` in the place of the file `name`, whole or not at all: a reader sees the old bytes or
-    /// the new ones, also after a loss of power. Replaces a link instead of writing through it.
-    ///
-    /// # Errors
-    /// Nothing was replaced, because the new file could not be written or moved into place.
-    pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), DirectoryError> {
-        self.put_in_place(name.as_ref(), bytes, File::sync_all)?;
-        self.sync()
-    }
-
-    /// As [`replace`](Self::replace), without waiting for the disk: for what is stale after a loss of power
-    /// anyway.
-    ///
-    /// # Errors
-    /// Nothing was replaced, because the new file could not be written or moved into place.
-    pub fn refresh(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), DirectoryError> {
-        self.put_in_place(name.as_ref(), bytes, |_| Ok(()))
-    }
-
-    fn put_in_place(
-        &self,
-        name: &OsStr,
-        bytes: &[u8],
-        settle: impl FnOnce(&File) -> io::Result<()>,
-    ) -> Result<(), DirectoryError> {
-        let (mut file, staged) = self.stage(name)?;
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| settle(&file))
-            .and_then(|()| Ok(rustix::fs::renameat(&self.handle, &staged, &self.handle, name)?));
-        if let Err(source) = written {
-            // Best effort: a stray hidden file is ignored by every reader.
-            let _ = rustix::fs::unlinkat(&self.handle, &staged, AtFlags::empty());
-            return Err(DirectoryError::Io { action: "replace", path: self.child_path(name), source });
-        }
-        Ok(())
-    }
-
     /// Removes the file `name`; nothing there is fine.
     ///
     /// # Errors
@@ -367,23 +333,6 @@ impl Directory {
         match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(self.error("remove", name, errno)),
-        }
-    }
-
-    /// A new hidden file next to `name` that nobody else can have made.
-    fn stage(&self, name: &OsStr) -> Result<(File, OsString), DirectoryError> {
-        let number = getrandom::u64().map_err(|error| DirectoryError::Io {
-            action: "stage",
-            path: self.child_path(name),
-            source: io::Error::other(error),
-        })?;
-        let mut staged = OsString::from(".");
-        staged.push(name);
-        staged.push(format!(".{number:016x}.tmp"));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        match self.open_file_with(&staged, flags)? {
-            Some(file) => Ok((file, staged)),
-            None => Err(self.error("create", &staged, Errno::NOENT)),
         }
     }
 

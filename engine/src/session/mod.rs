@@ -6,7 +6,8 @@
 mod create;
 mod derived;
 mod directory;
-mod id;
+mod guarded;
+pub(crate) mod id;
 pub(crate) mod listing;
 mod lock;
 pub(crate) mod metadata;
@@ -21,9 +22,10 @@ mod sweep;
 
 pub use create::{CreateError, PartialSession, claim};
 pub use derived::write_derived_files;
-pub(crate) use derived::{describe, document};
+pub(crate) use derived::{describe, write_document};
 pub(crate) use directory::DirectoryIdentity;
-pub use directory::{Directory, DirectoryError};
+pub use directory::{Directory, DirectoryError, Existing};
+pub use guarded::{GuardedPlace, refuse_guarded};
 pub use id::{NotASessionId, SessionId, slug};
 pub use listing::SessionRow;
 pub use lock::{Work, WorkLock, WorkLockError};

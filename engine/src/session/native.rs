@@ -105,14 +105,7 @@ pub(crate) fn row(session: &SessionDirectory) -> Result<SessionRow, ViewError> {
 pub(crate) fn reading(session: &SessionDirectory, query: &ReadingQuery) -> Result<SessionReading, ViewError> {
     let mut reader = session.read_log(Mapping::On)?;
     let mut warnings = Vec::new();
-    let state = row(session).map_or(PersonState::Broken, |row| row.state);
-    let metadata = match describe(session, &mut reader) {
-        Ok(metadata) => Some(metadata),
-        Err(error) => {
-            warnings.push(error.to_string());
-            None
-        }
-    };
+    let (state, metadata) = standing(session, &mut reader, &mut warnings);
     let mut snapshot = reader.snapshot()?;
     if let Some(moment) = query.at {
         snapshot = snapshot.at(moment)?;
@@ -126,7 +119,18 @@ pub(crate) fn reading(session: &SessionDirectory, query: &ReadingQuery) -> Resul
     Ok(SessionReading::by_the_clock(id, state, metadata, lines, warnings))
 }
 
-fn is_damage(error: &ReadError) -> bool {
+/// What a person is told of the session beside its lines.
+pub(crate) fn standing(
+    session: &SessionDirectory,
+    reader: &mut Reader,
+    warnings: &mut Vec<String>,
+) -> (PersonState, Option<SessionMetadata>) {
+    let state = row(session).map_or(PersonState::Broken, |row| row.state);
+    let metadata = describe(session, reader).map_err(|error| warnings.push(error.to_string()));
+    (state, metadata.ok())
+}
+
+pub(crate) fn is_damage(error: &ReadError) -> bool {
     matches!(error, ReadError::Damaged { .. } | ReadError::Payload { .. })
 }
 

@@ -5,6 +5,7 @@
 //! read. What the log's events cannot give back byte for byte is kept in it (`Event::Kept`), so that an
 //! export gives back every line as it was, also those nobody can read.
 
+mod again;
 mod builder;
 mod description;
 mod edits;
@@ -16,6 +17,7 @@ mod text;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use crate::export::ExportError;
 use crate::session::native::holds_log;
 use crate::session::{
     CreateError, Directory, DirectoryError, PartialSession, SessionDirectory, write_derived_files,
@@ -56,6 +58,9 @@ pub enum JsonlImportError {
     /// What was written cannot be read back.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// `transcript.md` cannot be written.
+    #[error(transparent)]
+    Export(#[from] ExportError),
 }
 
 impl From<DiskError> for JsonlImportError {
@@ -119,7 +124,7 @@ impl JsonlImport<'_> {
     }
 
     /// Makes a session below `root` of `source`, which lies elsewhere and stays as it is. Sound and what
-    /// else is there come along.
+    /// else is there come along. One that was imported before is left as it is.
     ///
     /// # Errors
     /// As [`in_place`](Self::in_place).
@@ -132,7 +137,11 @@ impl JsonlImport<'_> {
             return Ok(imported);
         }
         let opened = Source::open(source, self.clock)?;
-        let partial = PartialSession::begin_as(root, source.id())?;
+        let id = again::id_of(source, &opened.metadata);
+        if let Some(imported) = again::imported_before(source, &id, &root)? {
+            return Ok(imported);
+        }
+        let partial = PartialSession::begin_as(root, &id)?;
         let built = self.build_whole(&opened, partial.session());
         match built {
             Ok(imported) => {
@@ -145,6 +154,35 @@ impl JsonlImport<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Tells what [`into_root`](Self::into_root), or without a root [`in_place`](Self::in_place), would do, and
+    /// does nothing.
+    ///
+    /// # Errors
+    /// It is being recorded, transcribed or imported, or cannot be read.
+    pub fn preview(
+        self,
+        source: &SessionDirectory,
+        root: Option<&Directory>,
+    ) -> Result<Imported, JsonlImportError> {
+        if let Some(imported) = native(source)? {
+            return Ok(imported);
+        }
+        let opened = Source::open(source, self.clock)?;
+        let id = again::id_of(source, &opened.metadata);
+        if let Some(root) = root {
+            if let Some(imported) = again::imported_before(source, &id, root)? {
+                return Ok(imported);
+            }
+        }
+        let mut would_be = again::preview(source)?;
+        would_be.warnings.extend(opened.unreadable_description.clone());
+        if let Some(root) = root {
+            would_be.directory = root.path().join(id.as_str());
+            would_be.id = id.to_string();
+        }
+        Ok(would_be)
     }
 
     fn build_whole(
