@@ -11,8 +11,9 @@ use crate::child::{self, Part};
 pub(crate) const USAGE: &str = "\
 usage: ambient-benches compare [--quick] [--json FILE] [--markdown FILE] [--dir DIR]
        ambient-benches server [--program FILE] [--python DIR] [--json FILE] [--markdown FILE] [--dir DIR]
+       ambient-benches library [--program FILE] [--dir DIR]
 
-compare measures the engine beside its peers; server measures `ambient mcp`.
+compare measures the engine beside its peers; server measures `ambient mcp`; library measures what a person waits for.
 
   --quick          at most a minute: fewer cases, fewer and shorter rounds
   --program FILE   the `ambient` to measure; otherwise the one beside this program
@@ -38,6 +39,8 @@ pub(crate) enum Subject {
     Engine,
     /// `ambient mcp`.
     Server,
+    /// The verbs over a library of sessions.
+    Library,
 }
 
 /// What to measure, and what becomes of the result.
@@ -90,6 +93,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
     let mut measure = match arguments.next().as_ref().and_then(|verb| verb.to_str()) {
         Some("compare") => Measure::of(Subject::Engine),
         Some("server") => Measure::of(Subject::Server),
+        Some("library") => Measure::of(Subject::Library),
         Some(child::VERB) => {
             let part = arguments.next().and_then(|name| Part::named(&name));
             let directory = arguments.next().map(PathBuf::from);
@@ -97,19 +101,23 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
             return Ok(Request::Child(part, directory));
         }
         Some("help" | "--help" | "-h") => return Ok(Request::Help),
-        Some(verb) => bail!("there is no {verb:?}; use compare or server"),
-        None => bail!("say what to do: compare or server"),
+        Some(verb) => bail!("there is no {verb:?}; use compare, server or library"),
+        None => bail!("say what to do: compare, server or library"),
     };
-    let is_of_server = measure.subject == Subject::Server;
+    let subject = measure.subject;
+    let has_program = subject != Subject::Engine;
+    let has_place = subject != Subject::Library;
     while let Some(argument) = arguments.next() {
         let mut value =
             |what| arguments.next().map(PathBuf::from).with_context(|| format!("{what} is missing"));
         match argument.to_str() {
-            Some("--quick") if !is_of_server => measure.is_quick = true,
-            Some("--program") if is_of_server => measure.program = Some(value("the FILE behind --program")?),
-            Some("--python") if is_of_server => measure.python = Some(value("the DIR behind --python")?),
-            Some("--json") => measure.json = Some(value("the FILE behind --json")?),
-            Some("--markdown") => measure.markdown = Some(value("the FILE behind --markdown")?),
+            Some("--quick") if subject == Subject::Engine => measure.is_quick = true,
+            Some("--program") if has_program => measure.program = Some(value("the FILE behind --program")?),
+            Some("--python") if subject == Subject::Server => {
+                measure.python = Some(value("the DIR behind --python")?);
+            }
+            Some("--json") if has_place => measure.json = Some(value("the FILE behind --json")?),
+            Some("--markdown") if has_place => measure.markdown = Some(value("the FILE behind --markdown")?),
             Some("--dir") => measure.dir = Some(value("the DIR behind --dir")?),
             Some("--help" | "-h") => return Ok(Request::Help),
             _ => bail!("{} is not known", argument.display()),
@@ -147,8 +155,8 @@ mod tests {
     #[test]
     fn what_cannot_be_understood_is_named() {
         let told = |words| parsed(words).unwrap_err().to_string();
-        assert_eq!(told(""), "say what to do: compare or server");
-        assert_eq!(told("compares"), "there is no \"compares\"; use compare or server");
+        assert_eq!(told(""), "say what to do: compare, server or library");
+        assert_eq!(told("compares"), "there is no \"compares\"; use compare, server or library");
         assert_eq!(told("compare --fast"), "--fast is not known");
         assert_eq!(told("compare --python p"), "--python is not known");
         assert_eq!(told("server --quick"), "--quick is not known");

@@ -12,6 +12,7 @@ mod compare;
 mod figure;
 mod floor;
 mod key;
+mod library;
 mod machine;
 mod measure;
 mod peer;
@@ -64,6 +65,7 @@ fn run(request: &Measure) -> Result<()> {
                 server::measure(&directory, &request.program()?, request.python.as_deref(), &mut say)?;
             (findings.to_json(), table::render_findings(&findings), Place::Server)
         }
+        Subject::Library => return print(&library::measure(&directory, &request.program()?, &mut say)?),
     };
     if let Some(path) = &request.json {
         let text = format!("{json:#}\n");

@@ -260,12 +260,13 @@ Examples:
   ambient meta latest pinned yes")]
     Meta(Meta),
 
-    /// Bring in sessions of the older JSONL layout, and archives
+    /// Bring in sessions of the older JSONL layout, archives, and transcripts of other programs
     #[command(before_help = "\
 Examples:
   ambient import 2026-03-01T0930-planning
   ambient import /mnt/old --dry-run
   ambient import 2026-03-01T0930-planning.ambient.tar
+  ambient import talk.srt
   ambient import /mnt/old/2026-03-01T0930-planning
   ambient import ./2026-03-01T0930-planning --json")]
     Import(ImportSession),

@@ -24,6 +24,7 @@ pub mod session;
 pub mod settings;
 mod storage;
 mod track;
+pub mod transcripts;
 pub mod view;
 mod words;
 

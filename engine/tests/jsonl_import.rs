@@ -241,9 +241,15 @@ fn in_its_own_place_a_session_gains_a_log_and_keeps_everything_else() {
 #[test]
 fn a_name_that_is_taken_gets_a_number() {
     let place = Place::new(b"", b"");
-    assert_eq!(place.elsewhere_to_root().unwrap().id, ID);
-    assert_eq!(place.elsewhere_to_root().unwrap().id, format!("{ID}-02"));
-    assert_eq!(place.elsewhere_to_root().unwrap().id, format!("{ID}-03"));
+    let ids = [ID.to_owned(), format!("{ID}-02"), format!("{ID}-03")];
+    for (number, id) in (0..).zip(&ids) {
+        // Another session each time; the same one again is there already.
+        fs::write(place.source().join("raw.jsonl"), line("room", number, "x")).unwrap();
+        for is_there in [false, true] {
+            let imported = place.elsewhere_to_root().unwrap();
+            assert_eq!((&imported.id, imported.was_native), (id, is_there));
+        }
+    }
     let second = exported(&place.root(), &format!("{ID}-02")).description;
     assert!(String::from_utf8(second).unwrap().contains("\"id\": \"2026-09-05T1412-weekly-sync-02\""));
 }

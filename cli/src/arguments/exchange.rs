@@ -69,7 +69,7 @@ fn form_parser() -> impl TypedValueParser<Value = ExportForm> {
 /// `ambient import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportSession {
-    /// A session's directory, a directory of sessions, an archive, or the id of a session of the older layout among
+    /// A session's directory, a directory of sessions, an archive, a transcript (SRT, VTT, JSON), or the id of a session of the older layout among
     /// yours
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) session: String,

@@ -2,13 +2,14 @@
 //! transcripts of other programs become sessions.
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use ambient_engine::SystemClock;
 use ambient_engine::archive::{ARCHIVE_EXTENSION, restore};
 use ambient_engine::jsonl::{Imported, JsonlImport, sessions_below};
 use ambient_engine::session::{Directory, SessionDirectory, SessionPlace};
+use ambient_engine::transcripts::{TRANSCRIPT_LEN_MAX_BYTES, TranscriptFile};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
@@ -27,6 +28,7 @@ pub(crate) fn run(import: &ImportSession) -> anyhow::Result<Exit> {
         }
         Named::Sessions(path) => all(import, &path, &root_path),
         Named::Archive(path) => archive(import, &path, &root_path),
+        Named::Transcript(path) => tell(import, &transcript(&path, &root_path, import.dry_run)?),
     }
 }
 
@@ -36,6 +38,8 @@ enum Named {
     /// A directory of sessions.
     Sessions(PathBuf),
     Archive(PathBuf),
+    /// A transcript of another program.
+    Transcript(PathBuf),
 }
 
 impl Named {
@@ -59,8 +63,7 @@ impl Named {
             if word.ends_with(ARCHIVE_EXTENSION) || path.extension().is_some_and(|ending| ending == "tar") {
                 return Ok(Self::Archive(path.to_owned()));
             }
-            let text = format!("{word} is no archive of a session (.{ARCHIVE_EXTENSION}) and no session");
-            return Err(Refusal::new(Exit::Usage, text).into());
+            return Ok(Self::Transcript(path.to_owned()));
         }
         Err(error)
     }
@@ -144,6 +147,39 @@ fn archive(import: &ImportSession, path: &Path, root: &Path) -> anyhow::Result<E
     });
     output::line(&directory)?;
     Ok(Exit::Done)
+}
+
+/// Makes a session of a transcript that another program wrote.
+fn transcript(path: &Path, root: &Path, is_dry_run: bool) -> anyhow::Result<Imported> {
+    let shown = path.display();
+    let mut file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    let found = file.metadata()?;
+    if found.len() > TRANSCRIPT_LEN_MAX_BYTES {
+        let text = format!("{shown} has {} bytes, more than any transcript", found.len());
+        return Err(Refusal::new(Exit::Failed, text).into());
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
+    let said = TranscriptFile::parse(&bytes).with_context(|| shown.to_string())?;
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let mut imported = if is_dry_run {
+        Imported {
+            id: name,
+            directory: root.to_owned(),
+            was_native: false,
+            lines: said.lines.len() as u64,
+            edits: 0,
+            warnings: said.skipped,
+        }
+    } else {
+        let program = concat!("ambient ", env!("CARGO_PKG_VERSION"));
+        said.import(Directory::open_or_create(root)?, &name, found.modified()?, program)
+            .with_context(|| shown.to_string())?
+    };
+    for warning in &mut imported.warnings {
+        *warning = format!("{shown}, {warning}");
+    }
+    Ok(imported)
 }
 
 fn is_same(first: &Path, second: &Path) -> bool {

@@ -161,8 +161,38 @@ fn an_archive_is_checked_and_becomes_the_session_again() {
     assert!(!sandbox.root().join(ID).exists());
     sandbox.run(&["import", name]).expect(0);
     assert_eq!(sandbox.run(&["show", ID]).expect(0).stdout, shown);
-    fs::write(sandbox.folder().join("a.txt"), "hello").unwrap();
-    sandbox.run(&["import", "a.txt"]).expect(2);
+}
+
+#[test]
+fn a_transcript_of_another_program_becomes_a_session_once() {
+    let sandbox = Sandbox::new();
+    let file = |name: &str, text: &[u8]| fs::write(sandbox.folder().join(name), text).unwrap();
+    file("Weekly talk.srt", b"1\n00:00:01,000 --> 00:00:02,000\nAna: hello\n\n2\nx --> y\nlost\n\n");
+    let look = sandbox.run(&["import", "Weekly talk.srt", "--dry-run"]).expect(5);
+    assert!(look.stderr.contains("Weekly talk.srt, line 6") && !sandbox.root().exists(), "{look:?}");
+    let run = sandbox.run(&["import", "Weekly talk.srt", "--json"]).expect(5).json();
+    assert_eq!((&run["lines"], &run["already_native"]), (&json!(1), &json!(false)), "{run}");
+    assert!(run["id"].as_str().unwrap().ends_with("-weekly-talk"), "{run}");
+    let shown = sandbox.run(&["show", "latest", "--plain"]).expect(0).stdout;
+    assert_eq!(shown, "00:01\troom\tAna\thello\n");
+    let again = sandbox.run(&["import", "Weekly talk.srt", "--json"]).expect(5).json();
+    assert_eq!((&again["id"], &again["already_native"]), (&run["id"], &json!(true)));
+    let json = sandbox.run(&["export", "latest", "--format", "json", "--out", "talk.json"]);
+    assert_eq!(json.code, 0, "{json:?}");
+    sandbox.run(&["import", "talk.json"]).expect(0);
+    assert_eq!(fs::read_dir(sandbox.root()).unwrap().count(), 2);
+    for (name, bytes) in [
+        ("a.txt", &b"hello"[..]),
+        ("b.srt", b"\xff\xfe1\0"),
+        ("c.json", b"{\"a\":[}"),
+        ("d.vtt", b""),
+        ("e.json", b"[]"),
+    ] {
+        file(name, bytes);
+        let refused = sandbox.run(&["import", name]).expect(1);
+        assert!(refused.stderr.contains(name), "{}", refused.stderr);
+    }
+    assert_eq!(fs::read_dir(sandbox.root()).unwrap().count(), 2);
 }
 
 #[test]
